@@ -21,7 +21,7 @@ export default defineConfig({
         resolve: { alias: documents },
         test: {
           name: 'workerd',
-          include: ['src/**/*.test.{ts,tsx}', 'test/{conformance,crash,worker}/**/*.test.{ts,tsx}'],
+          include: ['src/**/*.test.{ts,tsx}', 'test/{conformance,crash,flows}/**/*.test.{ts,tsx}'],
           testTimeout: 30_000,
         },
       },

@@ -1,10 +1,12 @@
 import * as z from 'zod'
-import { duration, email, signingAlg } from './values.ts'
+import { clientId, domain, duration, email, groupName, resourceId, signingAlg, text } from './values.ts'
 
-const matcher = z.union([z.strictObject({ email }), z.strictObject({ email_domain: z.string() })])
+const matcher = z.union([z.strictObject({ email }), z.strictObject({ email_domain: domain })], {
+  error: 'is neither { email: <address> } nor { email_domain: <domain> }',
+})
 
 const group = z.strictObject({
-  description: z.string().optional(),
+  description: text(200).optional(),
   /** Directory groups: whoever is in one of them holds this group. */
   members: z.array(email).default([]),
   matchers: z.array(matcher).default([]),
@@ -14,19 +16,22 @@ const group = z.strictObject({
 
 /** What a client and a resource share: who is let in, and how the token for it looks. */
 const audience = {
-  display_name: z.string().optional(),
-  description: z.string().optional(),
+  display_name: text(80).optional(),
+  description: text(200).optional(),
   requires: z.array(z.string()),
   ttl_cap: duration.optional(),
   /** Which held groups its tokens name: all, these, or (absent) those that share a `<scope>:<thing>` with what it requires. */
-  groups: z.union([z.literal('all'), z.array(z.string())]).optional(),
+  groups: z.union([z.literal('all'), z.array(z.string())], { error: 'is neither all nor a list of group names' }).optional(),
+  /** What stands in place of the colons of group names in its tokens. */
   groups_delimiter: z.string().optional(),
   signing_alg: signingAlg.optional(),
 }
 
+export const clientKind = z.enum(['public', 'confidential'])
+
 const client = z.strictObject({
   ...audience,
-  kind: z.enum(['public', 'confidential']),
+  kind: clientKind,
   redirects: z.array(z.string()),
   signed_out: z.array(z.string()).default([]),
   /** A Secrets address: `internal/oidc/clients/<id>` (the secret itself) or `external/oidc/<id>` (an oidc/v1 document). */
@@ -35,20 +40,20 @@ const client = z.strictObject({
 
 const resource = z.strictObject({ ...audience, absolute_cap: duration.optional() })
 
+export const lifetimesSchema = z.strictObject({
+  token: duration.default(3_600),
+  refresh: duration.default(43_200),
+  absolute: duration.default(86_400),
+  hold: duration.default(14_400),
+})
+
 /** The policy document: who may have which token. */
 export const policySchema = z.strictObject({
   version: z.literal(1),
-  groups: z.record(z.string(), group),
-  clients: z.record(z.string(), client),
-  resources: z.record(z.string(), resource).default({}),
-  lifetimes: z
-    .strictObject({
-      token: duration.default(3_600),
-      refresh: duration.default(43_200),
-      absolute: duration.default(86_400),
-      hold: duration.default(14_400),
-    })
-    .prefault({}),
+  groups: z.record(groupName, group),
+  clients: z.record(clientId, client),
+  resources: z.record(resourceId, resource).default({}),
+  lifetimes: lifetimesSchema.prefault({}),
   console: z.strictObject({ operators: z.array(z.string()) }).optional(),
 })
 
@@ -56,3 +61,10 @@ export type Policy = z.output<typeof policySchema>
 export type Group = Policy['groups'][string]
 export type Client = Policy['clients'][string]
 export type Resource = Policy['resources'][string]
+
+/**
+ * `table[name]`, for a name that came from outside: only what the document declares, so that `constructor` is nobody.
+ */
+export function declared<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}

@@ -1,35 +1,125 @@
 import * as z from 'zod'
-import { duration, email, signingAlg } from './values.ts'
+import { DocumentError, field, type Problem, part, shapeProblems } from './problems.ts'
+import { duration, email, instanceName, isLoopbackHost, issuerOrigin, locationHint, type SigningAlg, signingAlg, text } from './values.ts'
 
 const person = z.strictObject({
   email,
-  given_name: z.string().optional(),
-  family_name: z.string().optional(),
+  given_name: text(100).optional(),
+  family_name: text(100).optional(),
+  /** The directory groups the person is in. */
   groups: z.array(email).default([]),
   suspended: z.boolean().default(false),
 })
 
+const keyring = z.strictObject({
+  /** The ring that signs for whoever pins no algorithm. */
+  default: signingAlg.default('ES256'),
+  rings: z.array(signingAlg).default(['ES256', 'RS256']),
+  rotate_every: duration.default(86_400),
+  /** seconds: how long a key is published before it signs. */
+  prepublish: duration.default(900),
+})
+
+const signin = z.strictObject({ picker: z.boolean().default(false) })
+
 /** The service document: what this installation is. Secrets are never in it: they are addresses. */
 export const serviceSchema = z.strictObject({
   version: z.literal(1),
-  instance: z.string(),
-  issuer: z.string(),
+  instance: instanceName,
+  issuer: issuerOrigin,
   /** What people read at the top of every page. */
-  name: z.string(),
+  name: text(80),
   preset: z.enum(['embedded', 'aws']).default('embedded'),
   plan: z.enum(['free', 'paid']).default('paid'),
-  location: z.strictObject({ hint: z.string() }).optional(),
+  location: z.strictObject({ hint: locationHint }).optional(),
   directory: z.strictObject({ kind: z.literal('local'), people: z.array(person) }),
-  signin: z.strictObject({ picker: z.boolean().default(false) }),
-  keyring: z
-    .strictObject({
-      default: signingAlg.default('ES256'),
-      rings: z.array(signingAlg).default(['ES256', 'RS256']),
-      rotate_every: duration.default(86_400),
-      prepublish: duration.default(900),
-    })
-    .prefault({}),
+  signin,
+  keyring: keyring.prefault({}),
 })
 
 export type Service = z.output<typeof serviceSchema>
 export type Person = Service['directory']['people'][number]
+
+/** The variables of an environment that stand in for fields of the service document. */
+export interface ServiceVars {
+  ISSUER?: string | undefined
+  INSTANCE?: string | undefined
+}
+
+/** Everything wrong with a service document as it was written; empty when `serviceSchema` takes it and its fields agree with each other. */
+export function serviceProblems(document: unknown): Problem[] {
+  return [
+    ...shapeProblems(serviceSchema, document),
+    ...developmentOnly(document),
+    ...onePersonAnAddress(field(field(document, 'directory'), 'people')),
+    ...ringsAndRotation(field(document, 'keyring')),
+  ]
+}
+
+/** The algorithms a service document as written has rings for, also when it is wrong elsewhere; undefined when that can't be told. */
+export function ringsOf(document: unknown): SigningAlg[] | undefined {
+  return part(keyring.pick({ rings: true }).strip(), field(document, 'keyring') ?? {})?.rings
+}
+
+/**
+ * The document with `ISSUER` and `INSTANCE` in place of its own, held to the same rules.
+ *
+ * @throws DocumentError naming the variable, or the field that can't stand beside it
+ */
+export function withVars(service: Service, vars: ServiceVars): Service {
+  const { ISSUER: issuer = service.issuer, INSTANCE: instance = service.instance } = vars
+  const problems = [
+    ...shapeProblems(z.object({ ISSUER: issuerOrigin, INSTANCE: instanceName }), { ISSUER: issuer, INSTANCE: instance }),
+    ...developmentOnly({ ...service, issuer }),
+  ]
+  if (problems.length > 0) throw new DocumentError(problems)
+  return { ...service, issuer, instance }
+}
+
+// The picker signs anybody in as anybody, and the local directory is a list in a file: both are for one's own computer.
+function developmentOnly(document: unknown): Problem[] {
+  const issuer = part(issuerOrigin, field(document, 'issuer'))
+  if (issuer === undefined || isLoopbackHost(new URL(issuer).hostname)) return []
+  const message = `is for an issuer on localhost, 127.0.0.1 or [::1] only, and this one is ${issuer}`
+  const problems: Problem[] = []
+  if (field(field(document, 'signin'), 'picker') === true) problems.push({ path: ['signin', 'picker'], message })
+  if (field(field(document, 'directory'), 'kind') === 'local') problems.push({ path: ['directory', 'kind'], message: `local ${message}` })
+  return problems
+}
+
+function onePersonAnAddress(people: unknown): Problem[] {
+  if (!Array.isArray(people)) return []
+  const seen = new Map<string, number>()
+  return people.flatMap((row, at) => {
+    const address = part(email, field(row, 'email'))
+    if (address === undefined) return []
+    const first = seen.get(address)
+    if (first === undefined) seen.set(address, at)
+    const path = ['directory', 'people', at, 'email']
+    return first === undefined ? [] : [{ path, message: `is the address of people[${first}] too (case does not tell two people apart)` }]
+  })
+}
+
+const TICK = 300 // s: the keyring's tick (docs/design.md, "Ticks"); nothing about keys changes in between
+const WEEK = 604_800 // s: how long a signing key is used at most
+
+function ringsAndRotation(document: unknown): Problem[] {
+  const rings = part(keyring.shape.rings, field(document, 'rings'))
+  const main = part(keyring.shape.default, field(document, 'default'))
+  const rotate = part(keyring.shape.rotate_every, field(document, 'rotate_every')) ?? Number.NaN // malformed: compares with nothing
+  const prepublish = part(keyring.shape.prepublish, field(document, 'prepublish')) ?? Number.NaN
+  const found: [string, boolean, string][] = [
+    ['rings', rings?.length === 0, 'names no ring'],
+    ['rings', rings !== undefined && new Set(rings).size < rings.length, 'names a ring twice'],
+    ['default', main !== undefined && (rings?.length ?? 0) > 0 && !rings?.includes(main), `is ${main}, which is none of the rings`],
+    ['prepublish', prepublish < TICK, 'is under 5m, the period of the tick that publishes keys'],
+    ['rotate_every', rotate <= prepublish, 'is not longer than prepublish: a key would be due before it may sign'],
+    ['rotate_every', rotate > WEEK, 'is over 168h'],
+    ['rotate_every', rotate % TICK > 0, 'is no multiple of 5m, the period of the tick that makes keys'],
+  ]
+  // A field left out is a default, and those agree: what can't stand beside one is what was written.
+  return found.flatMap(([key, wrong, message]) => {
+    if (!wrong) return []
+    return [field(document, key) === undefined ? { path: ['keyring'], message: `${key} ${message}` } : { path: ['keyring', key], message }]
+  })
+}

@@ -1,0 +1,83 @@
+import { Hono } from 'hono'
+import { auditOfRequest } from './audit/audit.ts'
+import type { Env, Services } from './compose.ts'
+import { answerError } from './http/answer-error.ts'
+import { cors } from './http/cors.ts'
+import type { HttpEnv } from './http/env.ts'
+import { securityHeaders } from './http/headers.ts'
+import { issuerHost } from './http/host.ts'
+import { allowedMethods } from './http/method.ts'
+import { notFound } from './http/refusal.ts'
+import { requestId } from './http/request-id.ts'
+import { requestLog } from './http/request-log.ts'
+import { authorize } from './issuer/authorize/authorize.ts'
+import { authorizationServerMetadata, openidConfiguration } from './issuer/discovery.ts'
+import { endpoints } from './issuer/endpoints.ts'
+import { healthz, readyz } from './issuer/health.ts'
+import type { Issuer } from './issuer/issuer.ts'
+import { keys } from './issuer/keys.ts'
+import { demoClient, startPage } from './issuer/start-page.ts'
+import { token } from './issuer/token/token.ts'
+import { userinfo } from './issuer/userinfo.ts'
+import { ops } from './ops/ops.ts'
+import { chooser } from './signin/chooser.ts'
+import { picker } from './signin/picker/picker.ts'
+
+type Handler = (request: Request, issuer: Issuer, services: Services, env: Env) => Response | Promise<Response>
+
+interface Route {
+  path: string
+  methods: readonly ('GET' | 'POST')[]
+  handler: Handler
+  /** Pages of any origin may call it (CORS). */
+  open?: true
+  /** Only programs call it: its errors are JSON, whatever they accept. */
+  program?: true
+}
+
+/** Every URL of the service. */
+const routes: readonly Route[] = [
+  // Clients
+  { path: '/.well-known/openid-configuration', methods: ['GET'], handler: openidConfiguration, open: true, program: true },
+  { path: '/.well-known/oauth-authorization-server', methods: ['GET'], handler: authorizationServerMetadata, open: true, program: true },
+  { path: endpoints.jwks, methods: ['GET'], handler: keys, open: true, program: true },
+  { path: endpoints.authorization, methods: ['GET', 'POST'], handler: authorize },
+  { path: endpoints.token, methods: ['POST'], handler: token, open: true, program: true },
+  { path: endpoints.userinfo, methods: ['GET', 'POST'], handler: userinfo, open: true, program: true },
+  // People
+  { path: '/', methods: ['GET'], handler: (_request, issuer, services) => startPage(issuer, services) },
+  { path: '/demo', methods: ['GET'], handler: (_request, issuer) => demoClient(issuer) },
+  { path: '/login', methods: ['GET'], handler: (request, issuer, { ways }) => chooser(request, issuer, ways) },
+  { path: '/login/picker', methods: ['POST'], handler: (request, issuer, { ways }) => picker(request, issuer, ways) },
+  { path: '/assets/:name', methods: ['GET'], handler: (request, _issuer, _services, { ASSETS }) => ASSETS.fetch(request) },
+  // Operators
+  { path: '/healthz', methods: ['GET'], handler: healthz, program: true },
+  { path: '/readyz', methods: ['GET'], handler: (_request, issuer, { guard }) => readyz(issuer, guard), program: true },
+  { path: '/ops', methods: ['POST'], handler: (request, _issuer, { operations }) => ops(request, operations), program: true },
+]
+
+/** The service as one Hono app: what every route shares, then the table. */
+export function createApp(services: Services): Hono<HttpEnv & { Bindings: Env }> {
+  const { issuer } = services
+  const programs = new Set(routes.flatMap(({ path, program }) => (program === true ? [path] : [])))
+  const app = new Hono<HttpEnv & { Bindings: Env }>()
+
+  app.use(requestId(issuer), requestLog(issuer), securityHeaders(issuer.url))
+  app.use(cors(routes.flatMap(({ path, open }) => (open === true ? [path] : []))))
+  app.use(issuerHost(issuer.url), allowedMethods(Object.fromEntries(routes.map(({ path, methods }) => [path, methods]))))
+  for (const { path, methods, handler } of routes) {
+    app.on([...methods], path, (c) => handler(c.req.raw, ofRequest(issuer, c.get('requestId')), services, c.env))
+  }
+  app.notFound(() => {
+    throw notFound()
+  })
+  app.onError((error, c) =>
+    answerError(error, c.req.raw, { site: issuer.site, requestId: c.get('requestId'), log: c.get('log'), programs }),
+  )
+  return app
+}
+
+/** The issuer as one request sees it: its log lines and audit events name the request. */
+function ofRequest(issuer: Issuer, requestId: string): Issuer {
+  return { ...issuer, requestId, log: issuer.log.with({ request_id: requestId }), audit: auditOfRequest(issuer.audit, requestId) }
+}

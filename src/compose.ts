@@ -1,0 +1,133 @@
+import packageJson from '../package.json' with { type: 'json' }
+import { durableObjectIndex } from './adapters/durable-object/index-set.ts'
+import { durableObjectState } from './adapters/durable-object/state.ts'
+import type { StateShard } from './adapters/durable-object/state-shard.ts'
+import { localSealer } from './adapters/local/sealer.ts'
+import type { SealedSecrets } from './adapters/sealed/sealed-secrets.ts'
+import { sealedSecrets } from './adapters/sealed/secrets.ts'
+import { type Audit, noAudit } from './audit/audit.ts'
+import type { Policy } from './config/policy.ts'
+import { type Service, type ServiceVars, withVars } from './config/service.ts'
+import { decodeBase64url } from './crypto/base64url.ts'
+import type { Bytes } from './crypto/bytes.ts'
+import { localDirectory } from './directory/local/local.ts'
+import type { Issuer } from './issuer/issuer.ts'
+import { createKeyring } from './keyring/keyring.ts'
+import { guardStateSecret, type StateSecretGuard } from './keyring/state-secret.ts'
+import type { Operations } from './ops/ops.ts'
+import { longestToken } from './policy/lifetimes.ts'
+import { cachedSecrets } from './ports/cached-secrets.ts'
+import { PortError } from './ports/error.ts'
+import type { Index } from './ports/index-set.ts'
+import type { Clock, Random } from './ports/platform.ts'
+import type { Sealer } from './ports/sealer.ts'
+import type { Secrets } from './ports/secrets.ts'
+import type { State } from './ports/state.ts'
+import type { WaysIn } from './signin/sign-in.ts'
+import type { Log } from './telemetry/log.ts'
+
+/** The bindings, variables and secrets of wrangler.toml and `.dev.vars`. */
+export interface Env extends ServiceVars {
+  STATE_SHARD: DurableObjectNamespace<StateShard>
+  SEALED_SECRETS: DurableObjectNamespace<SealedSecrets>
+  ASSETS: Fetcher
+  SEAL_KEY?: string
+  SEAL_KEY_PREVIOUS?: string
+  OPS_KEY?: string
+}
+
+/** What the service is made of beside its bindings, so that a test can say what time it is. */
+export interface Platform {
+  clock: Clock
+  random: Random
+  log: Log
+  audit?: Audit
+}
+
+export interface Documents {
+  service: Service
+  policy: Policy
+}
+
+/** The stores of module oidc, and the sealer of its keys. */
+export interface Adapters {
+  state: State
+  index: Index
+  secrets: Secrets
+  sealer: Sealer
+}
+
+/** Everything the routes work with. One an isolate. */
+export interface Services {
+  /** Without a request of its own yet. */
+  issuer: Issuer
+  service: Service
+  /** The version of the service, as package.json has it. */
+  version: string
+  ways: WaysIn
+  operations: Operations
+  guard: () => Promise<StateSecretGuard>
+}
+
+/**
+ * Documents, bindings and platform, made into services. The one place that picks adapters.
+ *
+ * @throws DocumentError a variable that stands in for a field of the service document is wrong
+ * @throws PortError Unavailable a Worker secret is missing or malformed: the message names it
+ */
+export function compose(env: Env, documents: Documents, platform: Platform): Services {
+  const service = withVars(documents.service, env)
+  return composeOn(embedded(env, service, platform), { service, policy: documents.policy }, { ...platform, opsKey: opsKey(env.OPS_KEY) })
+}
+
+/** The same on adapters somebody else picked: how tests run the whole service on `memory`. */
+export function composeOn(adapters: Adapters, { service, policy }: Documents, platform: Platform & { opsKey?: Bytes | null }): Services {
+  const { clock, random, log, audit = noAudit, opsKey = null } = platform
+  const { state, index, sealer } = adapters
+  const secrets = cachedSecrets(adapters.secrets, clock)
+  const { instance, issuer: url, keyring: settings, directory } = service
+  const keyring = createKeyring({ state, sealer, clock, instance, settings, longestToken: longestToken(policy), log })
+  const site = { name: service.name, issuer: url }
+  return {
+    issuer: {
+      url,
+      site,
+      policy,
+      state,
+      index,
+      secrets,
+      keyring,
+      directory: localDirectory(directory.people),
+      clock,
+      random,
+      audit,
+      log,
+      requestId: '',
+    },
+    service,
+    version: packageJson.version,
+    ways: { picker: service.signin.picker ? directory.people : null },
+    operations: { instance, key: opsKey, state, secrets, clock },
+    guard: () => guardStateSecret({ secrets, state, random, create: service.preset === 'embedded' }),
+  }
+}
+
+function embedded(env: Env, { instance, location }: Service, { clock, random }: Platform): Adapters {
+  const placed = { instance, clock, random, locationHint: location?.hint }
+  const sealer = localSealer({ sealKey: env.SEAL_KEY, previous: env.SEAL_KEY_PREVIOUS, random })
+  return {
+    state: durableObjectState({ ...placed, namespace: env.STATE_SHARD, module: 'oidc' }),
+    index: durableObjectIndex({ ...placed, namespace: env.STATE_SHARD, module: 'oidc' }),
+    secrets: sealedSecrets({ ...placed, namespace: env.SEALED_SECRETS, sealer }),
+    sealer,
+  }
+}
+
+const OPS_KEY_LENGTH = 32 // bytes
+
+function opsKey(text: string | undefined): Bytes | null {
+  if (text === undefined || text === '') return null
+  const key = decodeBase64url(text)
+  if (key?.length !== OPS_KEY_LENGTH) throw new PortError('Unavailable', `OPS_KEY must be base64url of ${OPS_KEY_LENGTH} random bytes`)
+  return key
+}

@@ -1,0 +1,23 @@
+import { type Policy, policySchema } from './policy.ts'
+import { policyProblems } from './policy-problems.ts'
+import { policyWarnings } from './policy-warnings.ts'
+import type { Problem } from './problems.ts'
+import { ringsOf, type Service, serviceProblems, serviceSchema } from './service.ts'
+
+export interface Documents {
+  service: Service
+  policy: Policy
+}
+
+/** The two documents as what they mean, or everything that is wrong with either. */
+export type Reading =
+  | { ok: true; documents: Documents; warnings: { policy: Problem[] } }
+  | { ok: false; problems: { service: Problem[]; policy: Problem[] } }
+
+/** Reads both documents as they were written (YAML or JSON already taken apart), each held to its own rules and to the other. */
+export function readDocuments(written: { service: unknown; policy: unknown }): Reading {
+  const problems = { service: serviceProblems(written.service), policy: policyProblems(written.policy, ringsOf(written.service)) }
+  if (problems.service.length > 0 || problems.policy.length > 0) return { ok: false, problems }
+  const documents = { service: serviceSchema.parse(written.service), policy: policySchema.parse(written.policy) }
+  return { ok: true, documents, warnings: { policy: policyWarnings(documents.policy) } }
+}

@@ -1,0 +1,54 @@
+/** For answers that are no page: nothing loads, nothing frames it. */
+export const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+export interface PageContents {
+  /** The page has a script of ours. */
+  readonly script?: boolean
+  /** The page's script calls the issuer. */
+  readonly connect?: boolean
+  /** The redirect URI a form of this page can end in: browsers hold form-action against the whole chain of redirects. */
+  readonly formActionTo?: string
+}
+
+/** The Content-Security-Policy of a page: our own style and icon, and of the rest only what the page says it has. */
+export function pageCsp({ script = false, connect = false, formActionTo }: PageContents = {}): string {
+  const target = formActionTo === undefined ? undefined : formTarget(formActionTo)
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self'",
+    ...(script ? ["script-src 'self'"] : []),
+    ...(connect ? ["connect-src 'self'"] : []),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    target === undefined ? "form-action 'self'" : `form-action 'self' ${target}`,
+  ].join('; ')
+}
+
+/** Schemes that run or hold content of their own: never a place for a form to go. */
+const NO_TARGET: ReadonlySet<string> = new Set([
+  'javascript:',
+  'vbscript:',
+  'data:',
+  'blob:',
+  'file:',
+  'filesystem:',
+  'about:',
+  'ws:',
+  'wss:',
+])
+
+/**
+ * A redirect URI as a source expression (CSP Level 3 section 2.3.1): its origin, or the scheme of a custom one. Undefined for what
+ * can't be written as one: the URL standard lets `;`, `,` and `'` stand in a host, and they end a directive. The form is then
+ * blocked, which is the safe way to fail.
+ */
+function formTarget(redirectUri: string): string | undefined {
+  if (!URL.canParse(redirectUri)) return undefined
+  const url = new URL(redirectUri)
+  if (NO_TARGET.has(url.protocol)) return undefined
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return url.protocol
+  // an IPv6 address has no source expression, so the scheme stands for it
+  if (/^\[[0-9a-f:.]+\]$/.test(url.hostname)) return url.protocol
+  return /^[a-z0-9._-]+$/.test(url.hostname) ? url.origin : undefined
+}

@@ -1,0 +1,79 @@
+import { readForm } from '../../http/body.ts'
+import { knowBrowser } from '../../http/browser.ts'
+import { OAuthError } from '../../http/oauth-error.ts'
+import { type Parameters, queryParameters } from '../../http/parameters.ts'
+import { isSameOrigin } from '../../http/same-origin.ts'
+import { isPortError } from '../../ports/error.ts'
+import { createRequest } from '../../records/authorization-request.ts'
+import { drawId } from '../../records/ids.ts'
+import { endpoints } from '../endpoints.ts'
+import { type Issuer, nowSeconds } from '../issuer.ts'
+import { answerClient, type Return } from './answer-client.ts'
+import type { Asked, Checked } from './check.ts'
+import { knownClient } from './checks/known-client.ts'
+import { registeredRedirectUri } from './checks/registered-redirect-uri.ts'
+import { answerMode } from './checks/response-mode.ts'
+import { runChecks } from './checks.ts'
+
+/**
+ * Authorization endpoint (RFC 6749 section 3.1, OpenID Connect Core section 3.1.2). An unknown client or redirect URI is a page; everything
+ * else that is wrong goes back to the client. A request that passes waits in a record, bound to this browser, for a person to sign in.
+ *
+ * @throws OAuthError invalid_request: nothing is known to be the client's
+ */
+export async function authorize(request: Request, issuer: Issuer): Promise<Response> {
+  const parameters =
+    request.method === 'POST' ? await readForm(request, { repeats: 'report' }) : queryParameters(request, { repeats: 'report' })
+  const asked = identify(parameters, issuer)
+  // Lax cookies don't come with a cross-site POST: by GET they do, and until then nothing is written.
+  if (request.method === 'POST' && !isSameOrigin(request, issuer.url)) return again(parameters, issuer)
+
+  try {
+    const checked = await runChecks(asked, issuer)
+    if (checked.prompt?.includes('none'))
+      throw new OAuthError('login_required', 'no sign-in of this browser can complete the request without a page')
+    return await toSignIn(request, asked, checked, issuer)
+  } catch (error) {
+    return answerClient(returnTo(asked), refusal(error, issuer), issuer)
+  }
+}
+
+function identify(parameters: Parameters, issuer: Issuer): Asked {
+  const { clientId, client } = knownClient(parameters, issuer)
+  return { parameters, clientId, client, redirectUri: registeredRedirectUri(parameters, client) }
+}
+
+async function toSignIn(request: Request, asked: Asked, checked: Checked, issuer: Issuer): Promise<Response> {
+  const browser = await knowBrowser(request, issuer.url, issuer.random)
+  const { resource, hint_subject, response_mode = 'query', scopes = [], ...fields } = checked
+  const id = drawId(issuer.random)
+  await createRequest(issuer.state, {
+    id,
+    request: { client_id: asked.clientId, redirect_uri: asked.redirectUri, response_mode, scopes, ...fields },
+    authTime: nowSeconds(issuer),
+    browser: browser.hash,
+    resource,
+    hint_subject,
+  })
+  const headers = new Headers({ location: `/login?auth=${id}` })
+  if (browser.setCookie !== undefined) headers.append('set-cookie', browser.setCookie)
+  return new Response(null, { status: 303, headers })
+}
+
+function again(parameters: Parameters, issuer: Issuer): Response {
+  const query = new URLSearchParams(parameters.names().flatMap((name) => parameters.all(name).map((value) => [name, value])))
+  return new Response(null, { status: 303, headers: { location: `${issuer.url}${endpoints.authorization}?${query}` } })
+}
+
+function returnTo({ parameters, client, clientId, redirectUri }: Asked): Return {
+  const state = parameters.repeated().includes('state') ? undefined : parameters.get('state')
+  return { client: client.display_name ?? clientId, redirectUri, mode: answerMode(parameters), state }
+}
+
+/** RFC 6749 section 4.1.2.1: a 503 can't reach the client through a redirect, so there is a code for it. */
+function refusal(error: unknown, issuer: Issuer): Record<string, string> {
+  if (error instanceof OAuthError) return { error: error.code, error_description: error.description }
+  if (!isPortError(error, 'Unavailable')) throw error
+  issuer.log.error('authorize.unavailable', { error })
+  return { error: 'temporarily_unavailable', error_description: 'this cannot be answered right now; try again shortly' }
+}

@@ -1,0 +1,93 @@
+import { encodeBase64url } from '../../crypto/base64url.ts'
+import { labelledDigestHex, type Sha256Hex } from '../../crypto/digest.ts'
+import { isPortError } from '../../ports/error.ts'
+import type { PersonId } from '../../ports/keys.ts'
+import { drawIdNear, placeOf } from '../../records/ids.ts'
+import type { Found } from '../../records/record.ts'
+import { createSignIn, findSignInByCookie, markSignInEnded, renewSignIn, type SignIn } from '../../records/sign-in.ts'
+import { type Issuer, nowSeconds } from '../issuer.ts'
+
+/** What a way of signing in has proved. Every one of them ends in `completeSignIn`. */
+export interface Proof {
+  person: PersonId
+  /** The way's own name: `picker`, ... */
+  method: string
+  acr: string
+  /** Authentication methods (RFC 8176); absent where the way proves nothing of the kind. */
+  amr?: string[]
+  /** unix seconds */
+  authTime: number
+}
+
+/** The browser's sign-in, with the cookie that now stands for it and the seconds it does. */
+export interface Begun {
+  id: string
+  cookie: string
+  maxAge: number
+}
+
+/**
+ * Begins this browser's sign-in (SSO). The same person in the same browser keeps theirs, so that the sessions under it stay within its
+ * reach; another person's ends here.
+ *
+ * @param standingCookie the value of the SSO cookie the browser came with
+ */
+export async function beginSignIn(proof: Proof, clientId: string, standingCookie: string | undefined, issuer: Issuer): Promise<Begun> {
+  const cookie = encodeBase64url(issuer.random.bytes(32))
+  const fresh = newSignIn(proof, clientId, await cookieHash(cookie), issuer)
+  const maxAge = fresh.expires_at - nowSeconds(issuer)
+
+  const standing =
+    standingCookie === undefined ? null : await findSignInByCookie(issuer.state, await cookieHash(standingCookie), issuer.log)
+  const renewed = standing?.value.identity === proof.person ? await renew(standing, fresh, maxAge, issuer) : null
+  if (renewed !== null) return { id: renewed.id, cookie, maxAge }
+
+  if (standing !== null && standing.value.identity !== proof.person) await end(standing, issuer)
+  await createSignIn(issuer, fresh, maxAge)
+  return { id: fresh.id, cookie, maxAge }
+}
+
+/** How a cookie stands in keys and records (seed: keys). */
+export function cookieHash(cookie: string): Promise<Sha256Hex> {
+  return labelledDigestHex('sluis issuer sso-cookie v1', cookie)
+}
+
+function newSignIn(proof: Proof, clientId: string, cookie_hash: Sha256Hex, issuer: Issuer): SignIn {
+  const { refresh, absolute } = issuer.policy.lifetimes
+  return {
+    id: drawIdNear(issuer.random, placeOf(proof.person)),
+    identity: proof.person,
+    how: proof.method,
+    acr: proof.acr,
+    amr: proof.amr,
+    auth_time: proof.authTime,
+    expires_at: proof.authTime + absolute,
+    silent_until: proof.authTime + refresh,
+    clients: [clientId],
+    cookie_hash,
+  }
+}
+
+/** null when it moved meanwhile: another tab won, and a sign-in of its own does no harm. */
+async function renew(standing: Found<SignIn>, fresh: SignIn, ttl: number, issuer: Issuer): Promise<SignIn | null> {
+  const { id, clients } = standing.value
+  const renewed = { ...standing.value, ...fresh, id, clients: [...new Set([...clients, ...fresh.clients])] }
+  try {
+    await renewSignIn(issuer.state, standing, renewed, ttl)
+    return renewed
+  } catch (error) {
+    if (isPortError(error, 'Conflict', 'NotFound')) return null
+    throw error
+  }
+}
+
+async function end(standing: Found<SignIn>, issuer: Issuer): Promise<void> {
+  const left = standing.value.expires_at - nowSeconds(issuer)
+  try {
+    await markSignInEnded(issuer.state, standing, { ms: issuer.clock.now(), ttl: left })
+  } catch (error) {
+    if (!isPortError(error, 'Conflict')) throw error
+    const again = await findSignInByCookie(issuer.state, standing.value.cookie_hash as Sha256Hex, issuer.log)
+    if (again !== null) await markSignInEnded(issuer.state, again, { ms: issuer.clock.now(), ttl: left })
+  }
+}

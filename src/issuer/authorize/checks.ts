@@ -1,0 +1,39 @@
+import type { Issuer } from '../issuer.ts'
+import type { Asked, Check, Checked } from './check.ts'
+import { claims } from './checks/claims.ts'
+import { idTokenHint } from './checks/id-token-hint.ts'
+import { maxAge } from './checks/max-age.ts'
+import { noRequestObject } from './checks/no-request-object.ts'
+import { nothingTwice } from './checks/nothing-twice.ts'
+import { passedOn } from './checks/passed-on.ts'
+import { pkce } from './checks/pkce.ts'
+import { prompt } from './checks/prompt.ts'
+import { resource } from './checks/resource.ts'
+import { responseMode } from './checks/response-mode.ts'
+import { responseType } from './checks/response-type.ts'
+import { scope } from './checks/scope.ts'
+
+/**
+ * The checks of an authorization request whose client and redirect URI are known (`knownClient` and `registeredRedirectUri` come first:
+ * what they refuse is a page). Each refuses, which goes back to the client, or returns the fields it vouches for.
+ */
+export const checks: readonly Check[] = [
+  nothingTwice,
+  noRequestObject,
+  responseType,
+  responseMode,
+  pkce,
+  scope,
+  prompt,
+  maxAge,
+  resource,
+  claims,
+  idTokenHint,
+  passedOn,
+]
+
+export async function runChecks(asked: Asked, issuer: Issuer): Promise<Checked> {
+  const checked: Checked = {}
+  for (const check of checks) Object.assign(checked, await check(asked, issuer))
+  return checked
+}

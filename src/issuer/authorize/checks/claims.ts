@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import { invalidRequest, OAuthError } from '../../../http/oauth-error.ts'
+import { personId } from '../../../ports/keys.ts'
+import { acrValues } from '../../acr.ts'
+import { personClaims } from '../../claims.ts'
+import type { Check } from '../check.ts'
+
+const wish = z.nullable(
+  z.looseObject({ essential: z.boolean().optional(), value: z.unknown().optional(), values: z.array(z.unknown()).optional() }),
+)
+const claimsParameter = z.looseObject({
+  userinfo: z.record(z.string(), wish).nullish(),
+  id_token: z.record(z.string(), wish).nullish(),
+})
+
+/**
+ * OpenID Connect Core section 5.5. Claims asked for by name are asserted where they were asked for, when there is a value; a `sub` asked for
+ * by value is the one person who may complete the request; an essential `acr` that can't be met is refused (section 5.5.1.1).
+ */
+export const claims: Check = ({ parameters }) => {
+  const asked = parameters.get('claims')
+  if (asked === undefined) return {}
+  const parsed = claimsParameter.safeParse(parseJson(asked))
+  if (!parsed.success) throw invalidRequest(`claims is not a claims request: ${parsed.error.issues[0]?.path.join('.') || 'no JSON object'}`)
+  const { id_token: inIdToken, userinfo } = parsed.data
+  const acr = inIdToken?.acr
+  if (acr?.essential === true && !canMeet(acr)) {
+    throw new OAuthError('unmet_authentication_requirements', `no sign-in here reaches the acr asked for: ${acrValues.join(', ')}`)
+  }
+  const subject = inIdToken?.sub?.value
+  return {
+    claims: { id_token: known(inIdToken), userinfo: known(userinfo) },
+    ...(typeof subject === 'string' ? { hint_subject: personId(subject) } : {}),
+  }
+}
+
+function canMeet(acr: { value?: unknown; values?: unknown[] | undefined }): boolean {
+  const wanted = acr.values ?? (acr.value === undefined ? [] : [acr.value])
+  return wanted.length === 0 || wanted.some((value) => acrValues.some((known) => known === value))
+}
+
+function known(wishes: Record<string, unknown> | null | undefined): string[] {
+  return personClaims.filter((name) => wishes !== null && wishes !== undefined && Object.hasOwn(wishes, name))
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,7 @@
+/** Where each endpoint is. app.ts routes by it and discovery publishes it, so that metadata can't lie. */
+export const endpoints = {
+  authorization: '/authorize',
+  token: '/token',
+  userinfo: '/userinfo',
+  jwks: '/keys',
+} as const

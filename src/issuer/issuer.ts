@@ -1,0 +1,36 @@
+import type { Audit } from '../audit/audit.ts'
+import type { Policy } from '../config/policy.ts'
+import type { Directory } from '../directory/directory.ts'
+import type { Keyring } from '../keyring/keyring.ts'
+import type { Site } from '../pages/site.ts'
+import type { Index } from '../ports/index-set.ts'
+import type { Clock, Random } from '../ports/platform.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import type { State } from '../ports/state.ts'
+import type { Log } from '../telemetry/log.ts'
+
+/** Everything an endpoint works with. Built by compose; `log` and `requestId` are the request's own. */
+export interface Issuer {
+  /** The issuer identifier: an origin, no trailing slash. */
+  url: string
+  /** What every page says of this installation. */
+  site: Site
+  policy: Policy
+  /** State and Index of module oidc. */
+  state: State
+  index: Index
+  /** Cached: an isolate reads a secret at most once a minute. */
+  secrets: Secrets
+  keyring: Keyring
+  directory: Directory
+  clock: Clock
+  random: Random
+  audit: Audit
+  log: Log
+  requestId: string
+}
+
+/** unix seconds, floored: what claims and lifetimes count in. */
+export function nowSeconds(issuer: Pick<Issuer, 'clock'>): number {
+  return Math.floor(issuer.clock.now() / 1000)
+}

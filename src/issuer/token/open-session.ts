@@ -1,0 +1,87 @@
+import { isPortError } from '../../ports/error.ts'
+import { keys, personId } from '../../ports/keys.ts'
+import type { Rev } from '../../ports/state.ts'
+import type { DrawnToken } from '../../records/ids.ts'
+import { createRefreshToken, refreshTokenLifetime } from '../../records/refresh-token.ts'
+import { createSession, createSessionPointer, type Session, sessionLifetime, withdrawSession } from '../../records/session.ts'
+import { findSignIn } from '../../records/sign-in.ts'
+import { createToken, type Token } from '../../records/token.ts'
+import { type Issuer, nowSeconds } from '../issuer.ts'
+
+/** What a session begins with. Nothing of it has been handed out. */
+export interface Opening {
+  session: Session
+  token: Token
+  refreshToken: DrawnToken | null
+  /** unix seconds */
+  absoluteEnd: number
+}
+
+/** `ended`: it was ended before it was written, by a replay of its code. `sign-in ended`: what it rests on was. Either way nothing of it is left. */
+export type Opened = 'opened' | 'ended' | 'sign-in ended'
+
+/**
+ * Writes a session's records together, and only then reads the sign-in it rests on: a sign-out goes the other way, sign-in first and its
+ * sessions after, so whichever comes second sees the first.
+ *
+ * @throws what the store threw, after taking back what was written. When that too fails, the records that are left have no holder
+ */
+export async function openSession(opening: Opening, issuer: Issuer): Promise<Opened> {
+  const written: { session: Rev | null } = { session: null }
+  try {
+    if (!(await writeAll(opening, written, issuer))) {
+      await withdraw(opening, written.session, issuer)
+      return 'ended'
+    }
+    if (await signInStands(opening.session, issuer)) return 'opened'
+  } catch (error) {
+    await withdraw(opening, written.session, issuer)
+    throw error
+  }
+  await withdraw(opening, written.session, issuer)
+  return 'sign-in ended'
+}
+
+/** False when something stands where the session should: the mark that it has ended. */
+async function writeAll(
+  { session, token, refreshToken, absoluteEnd }: Opening,
+  written: { session: Rev | null },
+  issuer: Issuer,
+): Promise<boolean> {
+  const { state, policy } = issuer
+  const at = { now: nowSeconds(issuer), absoluteEnd }
+  const ttl = sessionLifetime(at, policy.lifetimes.refresh)
+  const [first, ...others] = await Promise.allSettled([
+    createSession(state, session, ttl),
+    createSessionPointer(state, session, ttl),
+    createToken(state, token, token.expires - at.now),
+    refreshToken === null
+      ? null
+      : createRefreshToken(
+          state,
+          refreshToken.hash,
+          { person: personId(session.identity), sid: session.id },
+          refreshTokenLifetime(at, policy.lifetimes.refresh),
+        ),
+  ])
+  if (first.status === 'fulfilled') written.session = first.value
+  else if (isPortError(first.reason, 'Exists')) return false
+  const failed = [first, ...others].find((write) => write.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return true
+}
+
+async function signInStands(session: Session, issuer: Issuer): Promise<boolean> {
+  return session.sso === undefined || (await findSignIn(issuer.state, session.sso, issuer.log)) !== null
+}
+
+/** The session at the revision it was written with, so that an ended mark stays; the others have names that nobody else knows. */
+async function withdraw({ session, token, refreshToken }: Opening, rev: Rev | null, issuer: Issuer): Promise<void> {
+  const { state, log } = issuer
+  await Promise.all([
+    withdrawSession(state, personId(session.identity), session.id, rev, log),
+    state.delete(keys.sessionPointer(session.id)),
+    state.delete(keys.token(token.id)),
+    refreshToken === null ? null : state.delete(keys.refreshToken(refreshToken.hash)),
+  ])
+}

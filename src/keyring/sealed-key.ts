@@ -1,0 +1,44 @@
+import type { SigningAlg } from '../config/values.ts'
+import { decodeBase64, encodeBase64 } from '../crypto/base64url.ts'
+import { isPortError } from '../ports/error.ts'
+import type { SealContext, Sealer } from '../ports/sealer.ts'
+import type { SigningKey } from '../records/signing-key.ts'
+import { importPrivateKey, type KeyPair } from './key-pair.ts'
+
+/** The private half of a key, or why it can't sign here. */
+export type Opened = { signer: CryptoKey } | { refused: string }
+
+/** The record of a new key, its private half sealed; the bytes handed in are wiped. Times in unix seconds. */
+export async function sealSigningKey(
+  pair: KeyPair,
+  named: { alg: SigningAlg; kid: string; seenAt: number; activateAt: number },
+  sealing: { sealer: Sealer; instance: string },
+): Promise<SigningKey> {
+  const { alg, kid, seenAt, activateAt } = named
+  const context = { instance: sealing.instance, purpose: 'sign' }
+  const wrapped = encodeBase64(await sealing.sealer.seal(pair.pkcs8, context))
+  pair.pkcs8.fill(0)
+  return { id: kid, jwk: { ...pair.publicKey, kid, alg, use: 'sig' }, alg, seenAt, activateAt, wrapped, context }
+}
+
+/**
+ * The key to sign with. It is opened under the context its record states, which may be another implementation's, and must be the
+ * private half of the record's JWK: a private key moved under another's name signs nothing.
+ *
+ * @throws PortError Unavailable: the sealer can't be reached, which says nothing about the key
+ */
+export async function openSigningKey(record: SigningKey, sealer: Sealer): Promise<Opened> {
+  if (record.wrapped === undefined || record.context === undefined) return { refused: 'its record holds no private key' }
+  const sealed = decodeBase64(record.wrapped)
+  if (sealed === null) return { refused: 'its private key is no base64' }
+  try {
+    // Which names a context must have is for the sealer to judge: the Go service's older entries state no instance.
+    const pkcs8 = await sealer.open(sealed, record.context as SealContext)
+    const signer = await importPrivateKey(record.alg, pkcs8, record.jwk)
+    pkcs8.fill(0)
+    return signer === null ? { refused: 'what its seal holds is not the private half of its public key' } : { signer }
+  } catch (error) {
+    if (isPortError(error, 'Unsupported')) return { refused: 'its seal does not open under the keys of this Worker' }
+    throw error
+  }
+}

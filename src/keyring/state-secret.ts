@@ -1,0 +1,76 @@
+import { decodeBase64, encodeBase64 } from '../crypto/base64url.ts'
+import { type Bytes, fromUtf8, hex, utf8 } from '../crypto/bytes.ts'
+import { hmacSha256 } from '../crypto/digest.ts'
+import { isPortError, PortError } from '../ports/error.ts'
+import { keys, secretAddress } from '../ports/keys.ts'
+import type { Random } from '../ports/platform.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import type { State } from '../ports/state.ts'
+
+const LENGTH = 32 // bytes (seed: storage-layout)
+const FINGERPRINT_LIFETIME = 365 * 86_400 // s
+
+/**
+ * What the fingerprint in State says of the state secret: `same` since it was first seen; `changed`: sign-ins under way are lost, and
+ * somebody should know; `foreign`: another implementation wrote it, and it is left as it is.
+ */
+export type StateSecretGuard = 'same' | 'changed' | 'foreign'
+
+export interface StateSecretParts {
+  secrets: Secrets
+  state: State
+  random: Random
+  /** Whether one may be made where there is none; on AWS the operator seeds it. */
+  create: boolean
+}
+
+/**
+ * The state secret: 32 bytes that derived keys come from, the same for the whole life of an instance. Made by the first start that finds none.
+ *
+ * @throws PortError NotFound when there is none and none may be made; Unavailable when it can't be read or is no 32 bytes in base64
+ */
+export async function stateSecret(parts: Pick<StateSecretParts, 'secrets' | 'random' | 'create'>): Promise<Bytes> {
+  const { secrets, random, create } = parts
+  try {
+    return decoded((await secrets.get(secretAddress.stateSecret)).value)
+  } catch (error) {
+    if (!create || !isPortError(error, 'NotFound')) throw error
+  }
+  try {
+    const fresh = random.bytes(LENGTH)
+    await secrets.putIfVersion(secretAddress.stateSecret, utf8(encodeBase64(fresh)), null)
+    return fresh
+  } catch (error) {
+    if (!isPortError(error, 'Conflict')) throw error
+    return decoded((await secrets.get(secretAddress.stateSecret)).value)
+  }
+}
+
+/** Compares the state secret with the fingerprint kept of it, and keeps one where there is none: `v1:` and the hex of an HMAC under it. */
+export async function guardStateSecret(parts: StateSecretParts): Promise<StateSecretGuard> {
+  const { state } = parts
+  const fingerprint = `v1:${hex(await hmacSha256(await stateSecret(parts), utf8('sluis state secret v1')))}`
+  const kept = await state.get(keys.stateSecretFingerprint)
+  if (kept === null) return keep(fingerprint, parts)
+  const text = fromUtf8(kept.value) ?? ''
+  if (!text.startsWith('v1:')) return 'foreign'
+  return text === fingerprint ? 'same' : 'changed'
+}
+
+/** The first to start decides; a start that lost compares with what won. */
+async function keep(fingerprint: string, parts: StateSecretParts): Promise<StateSecretGuard> {
+  try {
+    await parts.state.create(keys.stateSecretFingerprint, utf8(fingerprint), FINGERPRINT_LIFETIME)
+    return 'same'
+  } catch (error) {
+    if (isPortError(error, 'Exists')) return guardStateSecret(parts)
+    throw error
+  }
+}
+
+function decoded(value: Bytes): Bytes {
+  const bytes = decodeBase64((fromUtf8(value) ?? '').trim())
+  if (bytes?.length !== LENGTH)
+    throw new PortError('Unavailable', `the state secret at ${secretAddress.stateSecret} is not ${LENGTH} bytes in base64`)
+  return bytes
+}

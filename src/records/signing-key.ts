@@ -1,0 +1,95 @@
+import * as z from 'zod'
+import { signingAlg } from '../config/values.ts'
+import { keys } from '../ports/keys.ts'
+import type { Entry, Rev, State } from '../ports/state.ts'
+import type { Log } from '../telemetry/log.ts'
+import { instant } from './instant.ts'
+import { type Found, type RecordType, readRecord, writeRecord } from './record.ts'
+
+/** seconds: 30 days (seed: keys), renewed long before a key of a rotating ring gets that old */
+export const SIGNING_KEY_LIFETIME = 2_592_000
+
+/** What a published key may be for: the rings we can have, and P-521, which only the Go service makes. */
+export const verifiableAlg = z.enum([...signingAlg.options, 'ES512'])
+export type VerifiableAlg = z.output<typeof verifiableAlg>
+
+const base64url = z.string().regex(/^[A-Za-z0-9_-]+$/)
+/** RFC 7518 section 3.3: 2048 bits or more. 256 bytes in base64url are 342 characters. */
+const modulus = base64url.min(342)
+
+const named = { kid: z.string().optional(), alg: z.string().optional(), use: z.literal('sig').optional() }
+
+/** A public key (RFC 7517, RFC 7518 section 6, RFC 8037 section 2). One that holds private members is refused, not published without them. */
+export const publicKey = z
+  .discriminatedUnion('kty', [
+    z.looseObject({ kty: z.literal('EC'), crv: z.string(), x: base64url, y: base64url, ...named }),
+    z.looseObject({ kty: z.literal('RSA'), n: modulus, e: base64url, ...named }),
+    z.looseObject({ kty: z.literal('OKP'), crv: z.string(), x: base64url, ...named }),
+  ])
+  .refine((jwk) => !['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].some((member) => member in jwk), 'holds a private key')
+
+const schema = z
+  .looseObject({
+    id: z.string().min(1).describe('the kid, as in its key'),
+    jwk: publicKey.describe('the public key, with kid, alg and use'),
+    alg: verifiableAlg,
+    seenAt: instant.describe('when it was first recorded'),
+    activateAt: instant.describe('when it begins to sign'),
+    wrapped: z.base64().optional().describe('the private key as PKCS#8, sealed. Absent: published, and signs nowhere'),
+    context: z.record(z.string(), z.string()).optional().describe('what it was sealed under'),
+  })
+  .refine(({ id, jwk }) => jwk.kid === undefined || jwk.kid === id, { path: ['jwk', 'kid'] })
+  .refine(({ alg, jwk }) => jwk.alg === undefined || jwk.alg === alg, { path: ['jwk', 'alg'] })
+
+export const signingKey = {
+  key: 'keyring.<alg>:<kid>',
+  purpose: 'A signing key: its public half, its schedule and, sealed, its private half. Never plaintext.',
+  lifetime: '30 days, renewed while the key is published',
+  schema,
+} satisfies RecordType<typeof schema>
+
+export type SigningKey = z.output<typeof schema>
+export type PublicKey = z.output<typeof publicKey>
+
+/** The gate of a key's slot: of all who make a key for one kid, one creates it. @throws PortError Exists for the others */
+export function createSigningKey(state: State, value: SigningKey): Promise<Rev> {
+  return state.create(keys.signingKey(value.alg, value.id), writeRecord(signingKey, value), SIGNING_KEY_LIFETIME)
+}
+
+export async function findSigningKey(state: State, alg: VerifiableAlg, kid: string, log: Log): Promise<Found<SigningKey> | null> {
+  const entry = await state.get(keys.signingKey(alg, kid))
+  return entry === null ? null : readSigningKey(entry, log)
+}
+
+/** The keys of one ring, in key order. */
+export async function listSigningKeys(state: State, alg: VerifiableAlg, log: Log): Promise<Found<SigningKey>[]> {
+  const entries = await listAll(state, keys.signingKeys(alg))
+  return entries.flatMap((entry) => readSigningKey(entry, log) ?? [])
+}
+
+/** The kids that were retired from a ring: none of them is ever taken again. */
+export async function listRetiredKids(state: State, alg: VerifiableAlg): Promise<Set<string>> {
+  const prefix = keys.retiredSigningKeys(alg)
+  const entries = await listAll(state, prefix)
+  return new Set(entries.map(({ key }) => key.slice(prefix.length)))
+}
+
+/** A record that stands at another key than its own alg and kid say is no key of that ring: reported, and treated as absent. */
+function readSigningKey(entry: Entry, log: Log): Found<SigningKey> | null {
+  const value = readRecord(signingKey, entry, log)
+  if (value === null) return null
+  if (keys.signingKey(value.alg, value.id) === entry.key) return { value, entry }
+  log.warn('record.unreadable', { kind: signingKey.key, reason: 'alg and id are not those of its key', alg: value.alg, kid: value.id })
+  return null
+}
+
+async function listAll(state: State, prefix: string): Promise<Entry[]> {
+  const entries: Entry[] = []
+  let page: string | undefined
+  do {
+    const part = await state.list(prefix, { page })
+    entries.push(...part.entries)
+    page = part.next
+  } while (page !== undefined)
+  return entries
+}

@@ -1,0 +1,111 @@
+import { localSealer } from '../../src/adapters/local/sealer.ts'
+import { memoryState } from '../../src/adapters/memory/state.ts'
+import { createMemoryStore } from '../../src/adapters/memory/store.ts'
+import { createKeyring, type Keyring, type KeyringParts } from '../../src/keyring/keyring.ts'
+import { PortError } from '../../src/ports/error.ts'
+import type { Clock, Random } from '../../src/ports/platform.ts'
+import type { Sealer } from '../../src/ports/sealer.ts'
+import type { State } from '../../src/ports/state.ts'
+import type { Log, LogFields } from '../../src/telemetry/log.ts'
+
+export const random: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) }
+
+/** 2027-01-15T08:00:00Z */
+export const START = 1_800_000_000
+
+export interface MovingClock extends Clock {
+  /** seconds, either way */
+  move(seconds: number): void
+  /** unix seconds */
+  seconds(): number
+}
+
+export function movingClock(): MovingClock {
+  let now = START * 1_000
+  return {
+    now: () => now,
+    seconds: () => Math.floor(now / 1_000),
+    move(seconds) {
+      now += seconds * 1_000
+    },
+  }
+}
+
+/** A State of module oidc that counts what it is asked and fails while it is down. */
+export interface WatchedState {
+  state: State
+  clock: MovingClock
+  calls(): number
+  down(is: boolean): void
+}
+
+export function watchedState(clock = movingClock()): WatchedState {
+  const inner = memoryState({ store: createMemoryStore(), clock, module: 'oidc' })
+  let calls = 0
+  let isDown = false
+  async function count<T>(call: () => Promise<T>): Promise<T> {
+    calls++
+    if (isDown) throw new PortError('Unavailable', 'the store is down')
+    return call()
+  }
+  const state: State = {
+    get: (...args) => count(() => inner.get(...args)),
+    put: (...args) => count(() => inner.put(...args)),
+    create: (...args) => count(() => inner.create(...args)),
+    update: (...args) => count(() => inner.update(...args)),
+    delete: (...args) => count(() => inner.delete(...args)),
+    deleteIfRevision: (...args) => count(() => inner.deleteIfRevision(...args)),
+    list: (...args) => count(() => inner.list(...args)),
+    watch: inner.watch,
+  }
+  return {
+    state,
+    clock,
+    calls: () => calls,
+    down(is) {
+      isDown = is
+    },
+  }
+}
+
+export interface Line extends LogFields {
+  level: string
+  event: string
+}
+
+export function recordingLog(lines: Line[]): Log {
+  const line = (level: string) => (event: string, fields?: LogFields) => {
+    lines.push({ level, event, ...fields })
+  }
+  const log: Log = { info: line('info'), warn: line('warn'), error: line('error'), with: () => log }
+  return log
+}
+
+export const sealKey = 'c2VhbC1rZXktb2YtdGhlLXRlc3RzLTMyLWJ5dGVzLi4'
+export const otherSealKey = 'b3BzLWtleS1vZi10aGUtdGVzdHMtMzItYnl0ZXMuLi4'
+
+export const sealer: Sealer = localSealer({ sealKey, random })
+
+/** One isolate's keyring, with its own caches, over a store that others may share. One ring unless told otherwise. */
+export function isolate(parts: { state: State; clock: Clock } & Partial<KeyringParts>): Keyring & { lines: Line[] } {
+  const lines: Line[] = []
+  const keyring = createKeyring({
+    sealer,
+    instance: 'acme',
+    settings: settings({}),
+    longestToken: 3_600,
+    log: recordingLog(lines),
+    ...parts,
+  })
+  return { ...keyring, lines }
+}
+
+export function settings(some: Partial<KeyringParts['settings']>): KeyringParts['settings'] {
+  return { default: 'ES256', rings: [some.default ?? 'ES256'], rotate_every: 86_400, prepublish: 900, ...some }
+}
+
+/** Claims of a token issued now that lives an hour. */
+export function claims(clock: Clock): { sub: string; iat: number; exp: number } {
+  const iat = Math.floor(clock.now() / 1_000)
+  return { sub: 'ada@acme.example', iat, exp: iat + 3_600 }
+}

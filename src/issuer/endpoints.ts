@@ -3,5 +3,8 @@ export const endpoints = {
   authorization: '/authorize',
   token: '/token',
   userinfo: '/userinfo',
+  revocation: '/revoke',
+  introspection: '/introspect',
+  deviceAuthorization: '/device_authorization',
   jwks: '/keys',
 } as const

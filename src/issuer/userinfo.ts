@@ -1,11 +1,10 @@
 import { isForm, readForm } from '../http/body.ts'
 import { bearerRequired, insufficientScope, invalidRequest, invalidToken } from '../http/oauth-error.ts'
 import { json } from '../http/respond.ts'
-import { personId } from '../ports/keys.ts'
-import { findSession } from '../records/session.ts'
-import { findToken, type Token } from '../records/token.ts'
+import type { Token } from '../records/token.ts'
+import { findAccessToken } from './access-token.ts'
 import { assertedClaims } from './claims.ts'
-import { type Issuer, nowSeconds } from './issuer.ts'
+import type { Issuer } from './issuer.ts'
 
 /**
  * UserInfo endpoint (OpenID Connect Core section 5.3), by GET and POST. Answered from the token's record and its live session: a token
@@ -14,8 +13,9 @@ import { type Issuer, nowSeconds } from './issuer.ts'
  * @throws OAuthError invalid_token, insufficient_scope, invalid_request. PortError Unavailable when the store can't be read
  */
 export async function userinfo(request: Request, issuer: Issuer): Promise<Response> {
-  const token = await liveToken(await bearerToken(request), issuer)
-  if (token === null) throw invalidToken('the access token is not live')
+  const live = await findAccessToken(await bearerToken(request), issuer)
+  if (live === null) throw invalidToken('the access token is not live')
+  const { token } = live
   if (!token.scopes.includes('openid')) throw insufficientScope('the access token was not issued with scope openid', 'openid')
   return json({ sub: token.subject, ...claimsOf(token) })
 }
@@ -28,22 +28,6 @@ async function bearerToken(request: Request): Promise<string> {
   const token = inHeader ?? inForm
   if (token === undefined) throw bearerRequired()
   return token
-}
-
-async function liveToken(presented: string, issuer: Issuer): Promise<Token | null> {
-  const verified = await issuer.keyring.verify(presented, { typ: ['at+jwt'] })
-  if (verified === null) return null
-  const { iss, exp, jti, sub, sid } = verified.payload
-  if (iss !== issuer.url || typeof exp !== 'number' || exp <= nowSeconds(issuer)) return null
-  if (typeof jti !== 'string' || typeof sub !== 'string') return null
-
-  // Both keys are in the token, so both records come in one round.
-  const [token, session] = await Promise.all([
-    findToken(issuer.state, jti, issuer.log),
-    typeof sid === 'string' ? findSession(issuer.state, personId(sub), sid, issuer.log) : null,
-  ])
-  if (token === null || token.session !== sid) return null
-  return token.session === undefined || session !== null ? token : null
 }
 
 function claimsOf(token: Token): Record<string, unknown> {

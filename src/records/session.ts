@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { utf8 } from '../crypto/bytes.ts'
+import { fromUtf8, utf8 } from '../crypto/bytes.ts'
 import { isPortError } from '../ports/error.ts'
 import { keys, type PersonId, personId } from '../ports/keys.ts'
 import type { Entry, Rev, State } from '../ports/state.ts'
@@ -23,7 +23,8 @@ const live = z.looseObject({
   sso: z.string().optional().describe('the sign-in it began under'),
   auth_time: instant,
   issued_at: instant,
-  expires_at: instant.describe('when it lapses unless refreshed'),
+  expires_at: instant.describe('when the record lapses unless it is written again'),
+  last_refreshed: instant.optional().describe('the last refresh that wrote the record; most need not'),
 })
 
 const ended = z.looseObject({ ended: z.number().describe('unix ms: the session has ended, and nothing may bring it back') })
@@ -48,6 +49,28 @@ export const sessionPointer = {
   schema: pointerSchema,
 } satisfies RecordType<typeof pointerSchema>
 
+const legacySchema = z.looseObject({
+  id: z.string().optional(),
+  identity: z.string().min(1),
+  client_id: z.string(),
+  how: z.enum(['code', 'device', 'exchange']).catch('code'),
+  method: z.string().optional(),
+  scopes: z.array(z.string()).nullish(),
+  resource: z.string().optional(),
+  sso: z.string().optional(),
+  auth_time: instant.optional(),
+  issued_at: instant,
+  expires_at: instant,
+})
+
+/** A session as the Go service wrote it. Read, never written: the next rotation of its refresh token writes the form above. */
+export const legacySession = {
+  key: 'issuer:session:<sid>',
+  purpose: 'A session as the Go service wrote it. Read, never written.',
+  lifetime: "that service's refresh lifetime",
+  schema: legacySchema,
+} satisfies RecordType<typeof legacySchema>
+
 /**
  * Seconds a session's records live: twice the idle limit, so that one ended by the absolute limit can be told from one that idled out.
  *
@@ -68,6 +91,47 @@ export function createSessionPointer(state: State, value: Session, ttl: number):
 
 export async function findSession(state: State, person: PersonId, sid: string, log: Log): Promise<Found<Session> | null> {
   return liveSession(await state.get(keys.session(person, sid)), log)
+}
+
+/** A session of the Go service, as ours: what it left empty is absent, and one without auth_time was proved when it was issued. */
+export async function findLegacySession(state: State, sid: string, log: Log): Promise<Session | null> {
+  const found = readRecord(legacySession, await state.get(keys.legacySession(sid)), log)
+  if (found === null) return null
+  const { auth_time, scopes, method, resource, sso, ...rest } = found
+  return {
+    ...rest,
+    id: sid,
+    identity: personId(found.identity),
+    scopes: scopes ?? [],
+    auth_time: auth_time !== undefined && auth_time > 0 ? auth_time : found.issued_at,
+    method: method || undefined,
+    resource: resource || undefined,
+    sso: sso || undefined,
+  }
+}
+
+/** Whose session an id is. */
+export async function findSessionPerson(state: State, sid: string): Promise<PersonId | null> {
+  const entry = await state.get(keys.sessionPointer(sid))
+  const text = entry === null ? null : fromUtf8(entry.value)
+  return text === null || text === '' ? null : personId(text)
+}
+
+/** A person's live sessions, all pages. */
+export async function listSessions(state: State, person: PersonId, log: Log): Promise<Session[]> {
+  const sessions: Session[] = []
+  let page: string | undefined
+  do {
+    const { entries, next } = await state.list(keys.sessionsOf(person), { page })
+    sessions.push(...entries.flatMap((entry) => liveSession(entry, log)?.value ?? []))
+    page = next
+  } while (page !== undefined)
+  return sessions
+}
+
+/** Writes a session again over the revision read: it would lapse before its refresh token. @throws PortError Conflict, NotFound */
+export function updateSession(state: State, found: Found<Session>, value: Session, ttl: number): Promise<Rev> {
+  return state.update(found.entry.key, writeRecord(session, value), ttl, found.entry.rev)
 }
 
 /** Ends a session for good, whether it was opened or is about to be: the mark stands where the record would. */

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import { fromUtf8, utf8 } from '../crypto/bytes.ts'
 import type { Sha256Hex } from '../crypto/digest.ts'
 import { equalBytes } from '../crypto/equal.ts'
-import { isPortError } from '../ports/error.ts'
+import { isPortError, PortError } from '../ports/error.ts'
 import type { Index } from '../ports/index-set.ts'
-import { keys, personId } from '../ports/keys.ts'
+import { keys, type PersonId, personId } from '../ports/keys.ts'
 import type { Rev, State } from '../ports/state.ts'
-import type { Log } from '../telemetry/log.ts'
+import { type Log, noLog } from '../telemetry/log.ts'
 import { instant } from './instant.ts'
 import { type Found, type RecordType, readRecord, writeRecord } from './record.ts'
 
@@ -61,14 +61,52 @@ export async function renewSignIn(state: State, found: Found<SignIn>, value: Sig
   await state.delete(keys.signInCookie(found.value.cookie_hash))
 }
 
-/** Marks it ended and takes its cookie's pointer away. One that moved is read again by the caller. @throws PortError Conflict */
-export async function markSignInEnded(state: State, found: Found<SignIn>, at: { ms: number; ttl: number }): Promise<void> {
-  try {
-    await state.update(found.entry.key, writeRecord(signIn, { ...found.value, ended: at.ms }), at.ttl, found.entry.rev)
-  } catch (error) {
-    if (!isPortError(error, 'NotFound')) throw error
+const TRIES = 5 // a sign-in moves when it lets in another client or is renewed; five times within one ending it does not
+
+/**
+ * Marks a sign-in ended, so that no code issued under it opens a session. One that is gone, or ended already, is left as it is.
+ *
+ * @param at unix ms
+ * @throws PortError Unavailable
+ */
+export async function endSignIn(state: State, id: string, at: { ms: number }, log: Log): Promise<void> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const entry = await state.get(keys.signIn(id))
+    const value = readRecord(signIn, entry, log)
+    if (entry === null || value === null || value.ended !== undefined) return
+    const left = value.expires_at - Math.floor(at.ms / 1000)
+    try {
+      await state.update(entry.key, writeRecord(signIn, { ...value, ended: at.ms }), Math.max(left, 1), entry.rev)
+      return
+    } catch (error) {
+      if (isPortError(error, 'NotFound')) return
+      if (!isPortError(error, 'Conflict')) throw error
+    }
   }
-  await state.delete(keys.signInCookie(found.value.cookie_hash))
+  throw new PortError('Unavailable', 'the sign-in moved each time it was to be ended')
+}
+
+/** Takes an ended sign-in away: first what its cookie points by, then the record, then its place among the person's. */
+export async function deleteSignIn(stores: { state: State; index: Index }, person: PersonId, id: string): Promise<void> {
+  const { state, index } = stores
+  const entry = await state.get(keys.signIn(id))
+  const value = entry === null ? null : readRecord(signIn, entry, noLog)
+  if (value !== null) await state.delete(keys.signInCookie(value.cookie_hash))
+  await state.delete(keys.signIn(id))
+  await index.remove(keys.signInsOf(person), id)
+}
+
+/** Adds a client to those a sign-in has let in. @throws PortError Conflict, NotFound: it moved meanwhile */
+export async function coverClient(state: State, found: Found<SignIn>, clientId: string, ttl: number): Promise<void> {
+  const value = { ...found.value, clients: [...found.value.clients, clientId] }
+  await state.update(found.entry.key, writeRecord(signIn, value), ttl, found.entry.rev)
+}
+
+/** A person's live sign-ins. */
+export async function listSignIns(stores: { state: State; index: Index }, person: PersonId, log: Log): Promise<SignIn[]> {
+  const ids = await stores.index.members(keys.signInsOf(person))
+  const found = await Promise.all(ids.map((id) => findSignIn(stores.state, id, log)))
+  return found.flatMap((signIn) => signIn?.value ?? [])
 }
 
 export async function findSignIn(state: State, id: string, log: Log): Promise<Found<SignIn> | null> {

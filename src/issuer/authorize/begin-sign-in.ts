@@ -1,10 +1,11 @@
 import { encodeBase64url } from '../../crypto/base64url.ts'
 import { labelledDigestHex, type Sha256Hex } from '../../crypto/digest.ts'
+import { endSessions } from '../../logout/endings.ts'
 import { isPortError } from '../../ports/error.ts'
-import type { PersonId } from '../../ports/keys.ts'
+import { type PersonId, personId } from '../../ports/keys.ts'
 import { drawIdNear, placeOf } from '../../records/ids.ts'
 import type { Found } from '../../records/record.ts'
-import { createSignIn, findSignInByCookie, markSignInEnded, renewSignIn, type SignIn } from '../../records/sign-in.ts'
+import { createSignIn, findSignInByCookie, renewSignIn, type SignIn } from '../../records/sign-in.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 
 /** What a way of signing in has proved. Every one of them ends in `completeSignIn`. */
@@ -42,7 +43,7 @@ export async function beginSignIn(proof: Proof, clientId: string, standingCookie
   const renewed = standing?.value.identity === proof.person ? await renew(standing, fresh, maxAge, issuer) : null
   if (renewed !== null) return { id: renewed.id, cookie, maxAge }
 
-  if (standing !== null && standing.value.identity !== proof.person) await end(standing, issuer)
+  if (standing !== null && standing.value.identity !== proof.person) await endAnothers(standing.value, proof, issuer)
   await createSignIn(issuer, fresh, maxAge)
   return { id: fresh.id, cookie, maxAge }
 }
@@ -81,13 +82,8 @@ async function renew(standing: Found<SignIn>, fresh: SignIn, ttl: number, issuer
   }
 }
 
-async function end(standing: Found<SignIn>, issuer: Issuer): Promise<void> {
-  const left = standing.value.expires_at - nowSeconds(issuer)
-  try {
-    await markSignInEnded(issuer.state, standing, { ms: issuer.clock.now(), ttl: left })
-  } catch (error) {
-    if (!isPortError(error, 'Conflict')) throw error
-    const again = await findSignInByCookie(issuer.state, standing.value.cookie_hash as Sha256Hex, issuer.log)
-    if (again !== null) await markSignInEnded(issuer.state, again, { ms: issuer.clock.now(), ttl: left })
-  }
+/** A browser is one person's at a time: everything the first one opened in it ends. */
+async function endAnothers({ id, identity }: SignIn, proof: Proof, issuer: Issuer): Promise<void> {
+  const which = { of: 'sign_ins' as const, ids: [id] }
+  await endSessions({ person: personId(identity), which, cause: 'another_person', by: proof.person }, issuer)
 }

@@ -1,0 +1,87 @@
+import { invalidGrant, invalidScope, invalidTarget } from '../../http/oauth-error.ts'
+import { endSession } from '../../logout/endings.ts'
+import { type Audience, admits, audienceOf } from '../../policy/admission.ts'
+import { heldGroups } from '../../policy/held-groups.ts'
+import { absoluteEnd } from '../../policy/lifetimes.ts'
+import { type PersonId, personId } from '../../ports/keys.ts'
+import type { EndingCause } from '../../records/ending.ts'
+import type { Session } from '../../records/session.ts'
+import { DIRECTORY_ACR } from '../acr.ts'
+import { type Issuer, nowSeconds } from '../issuer.ts'
+import type { Grant } from './mint.ts'
+import type { RefreshRequest } from './refresh-request.ts'
+
+/** A session that may be refreshed now, by whom and for what. */
+export interface Refreshable {
+  session: Session
+  person: PersonId
+  audience: Audience
+  /** unix seconds */
+  absoluteEnd: number
+  /** The scopes of this access token: the session's, or fewer. */
+  scopes: readonly string[]
+  /** All that its tokens say but their own ids. */
+  grant: Omit<Grant, 'jti'>
+}
+
+/**
+ * What a refresh may still be given, judged anew each time: its client, the absolute limit, the policy as it stands, and what the directory
+ * says of the person now. Writes nothing, but ends a session whose limit is reached or whose person the directory disowns.
+ *
+ * @throws OAuthError invalid_grant, invalid_scope, invalid_target. PortError Unavailable when the directory can't be asked: nothing ends
+ */
+export async function refreshable(request: RefreshRequest, session: Session, issuer: Issuer): Promise<Refreshable> {
+  if (session.client_id !== request.clientId) throw invalidGrant('the refresh token was issued to another client')
+  const person = personId(session.identity)
+  const audience = audienceOf(issuer.policy, session.client_id, session.resource)
+  if (audience === null) throw invalidGrant('the policy no longer has what this session is for')
+
+  const end = absoluteEnd(issuer.policy, audience, session.auth_time)
+  if (end <= nowSeconds(issuer)) return ended('absolute_limit', 'the session has reached its absolute limit', session, issuer)
+  const scopes = narrowed(request, session)
+  checkResource(request, session)
+
+  const resolution = await issuer.directory.resolve(person)
+  if (resolution.state === 'refused') return ended('account_removed', 'the directory no longer has this person', session, issuer)
+  const groups = heldGroups(issuer.policy, person, resolution.groups)
+  if (!admits(audience, groups)) {
+    issuer.audit.record({
+      event: 'refresh.refused',
+      subject: person,
+      client: session.client_id,
+      session: session.id,
+      reason: 'holds no group that is required',
+    })
+    throw invalidGrant('this identity is not admitted to this client')
+  }
+  const { given_name, family_name } = resolution
+  const { identity, claims, acr = DIRECTORY_ACR, amr, auth_time: authTime, id: sid } = session
+  return {
+    session,
+    person,
+    audience,
+    absoluteEnd: end,
+    scopes,
+    grant: { audience, identity, given_name, family_name, groups, scopes, claims, acr, amr, authTime, sid },
+  }
+}
+
+/** RFC 6749 section 6: no scope that was not granted; fewer are good for this access token only. */
+function narrowed({ parameters }: RefreshRequest, session: Session): readonly string[] {
+  const asked = parameters.get('scope')?.split(' ').filter(Boolean)
+  if (asked === undefined) return session.scopes
+  const beyond = asked.find((scope) => !session.scopes.includes(scope))
+  if (beyond !== undefined) throw invalidScope(`scope ${beyond.slice(0, 64)} was not granted to this session`)
+  return session.scopes.filter((scope) => asked.includes(scope))
+}
+
+/** RFC 8707 section 2.2. */
+function checkResource({ parameters }: RefreshRequest, session: Session): void {
+  if (parameters.all('resource').some((asked) => asked !== session.resource))
+    throw invalidTarget('resource is not the one the session was opened for')
+}
+
+async function ended(cause: EndingCause, description: string, session: Session, issuer: Issuer): Promise<never> {
+  await endSession({ person: personId(session.identity), sid: session.id, cause, by: 'system' }, issuer)
+  throw invalidGrant(description)
+}

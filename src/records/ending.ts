@@ -1,0 +1,50 @@
+import * as z from 'zod'
+import { keys } from '../ports/keys.ts'
+import type { State } from '../ports/state.ts'
+import type { Log } from '../telemetry/log.ts'
+import { instant } from './instant.ts'
+import { type RecordType, readRecord, writeRecord } from './record.ts'
+
+/** seconds: as long as anybody waits for what is left of an ending to be done */
+const ENDING_LIFETIME = 86_400
+
+export const endingCause = z.enum(['sign_out', 'another_person', 'operator', 'account_removed', 'revoked', 'reuse', 'absolute_limit'])
+export type EndingCause = z.output<typeof endingCause>
+
+const schema = z.looseObject({
+  id: z.string(),
+  person: z.string().describe('whose sessions end'),
+  which: z
+    .discriminatedUnion('of', [
+      z.strictObject({ of: z.literal('everything') }),
+      z.strictObject({ of: z.literal('sign_ins'), ids: z.array(z.string()) }),
+      z.strictObject({ of: z.literal('client'), client: z.string() }),
+    ])
+    .describe('everything of theirs; what these sign-ins opened, and they with it; or what one client holds'),
+  cause: endingCause,
+  by: z.string().describe('who ended them: an identity, or `system`'),
+  at: instant,
+})
+
+export const ending = {
+  key: 'logout-due.<ending>',
+  purpose: 'An ending under way: what a crash leaves of it is done by the next tick.',
+  lifetime: '24 h; gone as soon as it is done',
+  schema,
+} satisfies RecordType<typeof schema>
+
+export type Ending = z.output<typeof schema>
+
+export async function createEnding(state: State, value: Ending): Promise<void> {
+  await state.create(keys.logoutDue(value.id), writeRecord(ending, value), ENDING_LIFETIME)
+}
+
+export function deleteEnding(state: State, id: string): Promise<void> {
+  return state.delete(keys.logoutDue(id))
+}
+
+/** A page of the endings under way. */
+export async function listEndings(state: State, log: Log): Promise<Ending[]> {
+  const { entries } = await state.list(keys.logoutsDue)
+  return entries.flatMap((entry) => readRecord(ending, entry, log) ?? [])
+}

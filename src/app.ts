@@ -10,12 +10,18 @@ import { allowedMethods } from './http/method.ts'
 import { notFound } from './http/refusal.ts'
 import { requestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
+import { account, endOnAccount } from './issuer/account.ts'
 import { authorize } from './issuer/authorize/authorize.ts'
+import { answerDevice, devicePage } from './issuer/device/device.ts'
+import { deviceAuthorization } from './issuer/device/device-authorization.ts'
 import { authorizationServerMetadata, openidConfiguration } from './issuer/discovery.ts'
 import { endpoints } from './issuer/endpoints.ts'
 import { healthz, readyz } from './issuer/health.ts'
+import { introspect } from './issuer/introspect.ts'
 import type { Issuer } from './issuer/issuer.ts'
 import { keys } from './issuer/keys.ts'
+import { revoke } from './issuer/revoke.ts'
+import { deleteSession, deleteSessions, listSessions } from './issuer/sessions/api.ts'
 import { demoClient, startPage } from './issuer/start-page.ts'
 import { token } from './issuer/token/token.ts'
 import { userinfo } from './issuer/userinfo.ts'
@@ -27,7 +33,7 @@ type Handler = (request: Request, issuer: Issuer, services: Services, env: Env) 
 
 interface Route {
   path: string
-  methods: readonly ('GET' | 'POST')[]
+  methods: readonly ('GET' | 'POST' | 'DELETE')[]
   handler: Handler
   /** Pages of any origin may call it (CORS). */
   open?: true
@@ -44,11 +50,21 @@ const routes: readonly Route[] = [
   { path: endpoints.authorization, methods: ['GET', 'POST'], handler: authorize },
   { path: endpoints.token, methods: ['POST'], handler: token, open: true, program: true },
   { path: endpoints.userinfo, methods: ['GET', 'POST'], handler: userinfo, open: true, program: true },
+  { path: endpoints.revocation, methods: ['POST'], handler: revoke, open: true, program: true },
+  { path: endpoints.introspection, methods: ['POST'], handler: introspect, program: true },
+  { path: endpoints.deviceAuthorization, methods: ['POST'], handler: deviceAuthorization, program: true },
   // People
   { path: '/', methods: ['GET'], handler: (_request, issuer, services) => startPage(issuer, services) },
   { path: '/demo', methods: ['GET'], handler: (_request, issuer) => demoClient(issuer) },
   { path: '/login', methods: ['GET'], handler: (request, issuer, { ways }) => chooser(request, issuer, ways) },
   { path: '/login/picker', methods: ['POST'], handler: (request, issuer, { ways }) => picker(request, issuer, ways) },
+  { path: '/device', methods: ['GET'], handler: devicePage },
+  { path: '/device', methods: ['POST'], handler: answerDevice },
+  { path: '/account', methods: ['GET'], handler: account },
+  { path: '/account', methods: ['POST'], handler: endOnAccount },
+  { path: '/api/sessions', methods: ['GET'], handler: listSessions, program: true },
+  { path: '/api/sessions', methods: ['DELETE'], handler: deleteSessions, program: true },
+  { path: '/api/sessions/:sid', methods: ['DELETE'], handler: deleteSession, program: true },
   { path: '/assets/:name', methods: ['GET'], handler: (request, _issuer, _services, { ASSETS }) => ASSETS.fetch(request) },
   // Operators
   { path: '/healthz', methods: ['GET'], handler: healthz, program: true },
@@ -64,7 +80,7 @@ export function createApp(services: Services): Hono<HttpEnv & { Bindings: Env }>
 
   app.use(requestId(issuer), requestLog(issuer), securityHeaders(issuer.url))
   app.use(cors(routes.flatMap(({ path, open }) => (open === true ? [path] : []))))
-  app.use(issuerHost(issuer.url), allowedMethods(Object.fromEntries(routes.map(({ path, methods }) => [path, methods]))))
+  app.use(issuerHost(issuer.url), allowedMethods(methodsByPath()))
   for (const { path, methods, handler } of routes) {
     app.on([...methods], path, (c) => handler(c.req.raw, ofRequest(issuer, c.get('requestId')), services, c.env))
   }
@@ -75,6 +91,12 @@ export function createApp(services: Services): Hono<HttpEnv & { Bindings: Env }>
     answerError(error, c.req.raw, { site: issuer.site, requestId: c.get('requestId'), log: c.get('log'), programs }),
   )
   return app
+}
+
+function methodsByPath(): Record<string, string[]> {
+  const table: Record<string, string[]> = {}
+  for (const { path, methods } of routes) table[path] = [...(table[path] ?? []), ...methods]
+  return table
 }
 
 /** The issuer as one request sees it: its log lines and audit events name the request. */

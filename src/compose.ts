@@ -11,7 +11,8 @@ import { type Service, type ServiceVars, withVars } from './config/service.ts'
 import { decodeBase64url } from './crypto/base64url.ts'
 import type { Bytes } from './crypto/bytes.ts'
 import { localDirectory } from './directory/local/local.ts'
-import type { Issuer } from './issuer/issuer.ts'
+import { limiter, type RateLimitBinding, unlimited } from './http/rate-limit.ts'
+import type { Issuer, Limits } from './issuer/issuer.ts'
 import { createKeyring } from './keyring/keyring.ts'
 import { guardStateSecret, type StateSecretGuard } from './keyring/state-secret.ts'
 import type { Operations } from './ops/ops.ts'
@@ -34,6 +35,10 @@ export interface Env extends ServiceVars {
   SEAL_KEY?: string
   SEAL_KEY_PREVIOUS?: string
   OPS_KEY?: string
+  TOKEN?: RateLimitBinding
+  USER_CODE?: RateLimitBinding
+  SIGN_IN?: RateLimitBinding
+  DEVICE_POLL?: RateLimitBinding
 }
 
 /** What the service is made of beside its bindings, so that a test can say what time it is. */
@@ -77,12 +82,20 @@ export interface Services {
  */
 export function compose(env: Env, documents: Documents, platform: Platform): Services {
   const service = withVars(documents.service, env)
-  return composeOn(embedded(env, service, platform), { service, policy: documents.policy }, { ...platform, opsKey: opsKey(env.OPS_KEY) })
+  return composeOn(
+    embedded(env, service, platform),
+    { service, policy: documents.policy },
+    { ...platform, opsKey: opsKey(env.OPS_KEY), limits: limits(env, platform.log) },
+  )
 }
 
 /** The same on adapters somebody else picked: how tests run the whole service on `memory`. */
-export function composeOn(adapters: Adapters, { service, policy }: Documents, platform: Platform & { opsKey?: Bytes | null }): Services {
-  const { clock, random, log, audit = noAudit, opsKey = null } = platform
+export function composeOn(
+  adapters: Adapters,
+  { service, policy }: Documents,
+  platform: Platform & { opsKey?: Bytes | null; limits?: Limits },
+): Services {
+  const { clock, random, log, audit = noAudit, opsKey = null, limits = noLimits } = platform
   const { state, index, sealer } = adapters
   const secrets = cachedSecrets(adapters.secrets, clock)
   const { instance, issuer: url, keyring: settings, directory } = service
@@ -98,6 +111,7 @@ export function composeOn(adapters: Adapters, { service, policy }: Documents, pl
       secrets,
       keyring,
       directory: localDirectory(directory.people),
+      limits,
       clock,
       random,
       audit,
@@ -122,6 +136,18 @@ function embedded(env: Env, { instance, location }: Service, { clock, random }: 
     sealer,
   }
 }
+
+/** s: what each binding of wrangler.toml counts over */
+function limits({ TOKEN, USER_CODE, SIGN_IN, DEVICE_POLL }: Env, log: Log): Limits {
+  return {
+    token: limiter('TOKEN', TOKEN, 60, log),
+    userCode: limiter('USER_CODE', USER_CODE, 60, log),
+    signIn: limiter('SIGN_IN', SIGN_IN, 60, log),
+    devicePoll: limiter('DEVICE_POLL', DEVICE_POLL, 10, log),
+  }
+}
+
+const noLimits: Limits = { token: unlimited, userCode: unlimited, signIn: unlimited, devicePoll: unlimited }
 
 const OPS_KEY_LENGTH = 32 // bytes
 

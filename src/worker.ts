@@ -2,6 +2,7 @@ import policy from 'sluis-policy'
 import service from 'sluis-service'
 import { createApp } from './app.ts'
 import { compose, type Env, type Services } from './compose.ts'
+import { resumeEndings } from './logout/endings.ts'
 import { jsonLog } from './telemetry/log.ts'
 
 export { StateShard } from './adapters/durable-object/state-shard.ts'
@@ -35,6 +36,7 @@ export default {
     isolate ??= start(env)
     const { issuer, guard } = isolate.services
     await issuer.keyring.keySet()
+    await resumeEndings(issuer)
     const secret = await guard()
     if (secret === 'changed') log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })
   },

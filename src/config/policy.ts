@@ -36,6 +36,10 @@ const client = z.strictObject({
   signed_out: z.array(z.string()).default([]),
   /** A Secrets address: `internal/oidc/clients/<id>` (the secret itself) or `external/oidc/<id>` (an oidc/v1 document). */
   secret: z.string().optional(),
+  /** It may sign people in on a device without a browser (RFC 8628). */
+  device: z.boolean().default(false),
+  /** The resource it serves: it may introspect access tokens issued for that one. */
+  resource: z.string().optional(),
 })
 
 const resource = z.strictObject({ ...audience, absolute_cap: duration.optional() })

@@ -1,6 +1,7 @@
 import type { Audit } from '../audit/audit.ts'
 import type { Policy } from '../config/policy.ts'
 import type { Directory } from '../directory/directory.ts'
+import type { Limiter } from '../http/rate-limit.ts'
 import type { Keyring } from '../keyring/keyring.ts'
 import type { Site } from '../pages/site.ts'
 import type { Index } from '../ports/index-set.ts'
@@ -23,11 +24,24 @@ export interface Issuer {
   secrets: Secrets
   keyring: Keyring
   directory: Directory
+  limits: Limits
   clock: Clock
   random: Random
   audit: Audit
   log: Log
   requestId: string
+}
+
+/** The brakes on guessing, each the platform's. */
+export interface Limits {
+  /** Per client and address, at the token endpoint. */
+  token: Limiter
+  /** Per address, where a user code is typed. */
+  userCode: Limiter
+  /** Per address, for sign-ins that failed; never per account, which would let anybody lock anybody out. */
+  signIn: Limiter
+  /** Per device code's hash, at the token endpoint. */
+  devicePoll: Limiter
 }
 
 /** unix seconds, floored: what claims and lifetimes count in. */

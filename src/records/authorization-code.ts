@@ -40,7 +40,7 @@ export type AuthorizationCode = z.output<typeof codeSchema>
 
 const spentSchema = z.looseObject({
   client_id: z.string(),
-  redirect_uri: z.string(),
+  redirect_uri: z.string().optional().describe('absent for the code of a device'),
   code_challenge: z.string().optional(),
   identity: z.string(),
   jti: z.string().describe('the access token it was exchanged for'),
@@ -51,7 +51,7 @@ const spentSchema = z.looseObject({
 
 export const spentCode = {
   key: 'issuer:code-spent:<sha256>',
-  purpose: 'The tombstone of a redeemed code: what a second presentation revokes. Never the code or a token.',
+  purpose: 'The tombstone of a redeemed code, of a device too: what a second presentation revokes. Never the code or a token.',
   lifetime: 'until the access token issued for it expires, at least 5 min',
   schema: spentSchema,
 } satisfies RecordType<typeof spentSchema>

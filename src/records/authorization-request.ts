@@ -28,6 +28,7 @@ const schema = z.looseObject({
     .describe('what the client asked, checked'),
   authTime: instant.describe('when the request was made'),
   resource: z.string().optional().describe('the resource asked for (RFC 8707)'),
+  own: z.boolean().optional().describe('it is for a page of ours at redirect_uri, and no client'),
   browser: z.string().describe('labelled hash of the browser cookie it is bound to'),
   hint_subject: z
     .string()

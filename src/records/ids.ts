@@ -18,6 +18,7 @@ export interface DrawnToken {
  */
 export const REFRESH_TOKEN = 'slr_'
 export const CODE = 'slc_'
+export const DEVICE_CODE = 'sld_'
 
 const ID_BYTES = 16 // 128 bits: no two ever meet
 const TOKEN_BYTES = 32 // 256 bits: more than a guess can reach (RFC 6749 section 10.10 asks for 160)

@@ -120,13 +120,29 @@ export async function findSessionPerson(state: State, sid: string): Promise<Pers
 /** A person's live sessions, all pages. */
 export async function listSessions(state: State, person: PersonId, log: Log): Promise<Session[]> {
   const sessions: Session[] = []
-  let page: string | undefined
+  let token: string | undefined
   do {
-    const { entries, next } = await state.list(keys.sessionsOf(person), { page })
-    sessions.push(...entries.flatMap((entry) => liveSession(entry, log)?.value ?? []))
-    page = next
-  } while (page !== undefined)
+    const page = await listSessionPage(state, person, token, log)
+    sessions.push(...page.sessions)
+    token = page.next
+  } while (token !== undefined)
   return sessions
+}
+
+/**
+ * A page of live sessions: a person's, or everybody's.
+ *
+ * @throws PortError BadPage
+ */
+export async function listSessionPage(
+  state: State,
+  person: PersonId | null,
+  page: string | undefined,
+  log: Log,
+): Promise<{ sessions: Session[]; next?: string }> {
+  const { entries, next } = await state.list(person === null ? keys.sessions : keys.sessionsOf(person), { page })
+  const sessions = entries.flatMap((entry) => liveSession(entry, log)?.value ?? [])
+  return next === undefined ? { sessions } : { sessions, next }
 }
 
 /** Writes a session again over the revision read: it would lapse before its refresh token. @throws PortError Conflict, NotFound */

@@ -18,7 +18,7 @@ export async function chooser(request: Request, issuer: Issuer, ways: WaysIn): P
   const people = (ways.picker ?? []).filter((person) => !person.suspended)
   const page = signInPage({
     auth: id,
-    client: { name: client?.display_name ?? asked.client_id, description: client?.description },
+    client: { name: client?.display_name ?? (asked.client_id || issuer.site.name), description: client?.description },
     redirectUri: asked.redirect_uri,
     people: people.map((person) => ({ email: personId(person.email), name: nameOf(person) })),
     loginHint: hint_subject ?? asked.login_hint,

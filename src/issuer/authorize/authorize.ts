@@ -14,6 +14,7 @@ import { knownClient } from './checks/known-client.ts'
 import { registeredRedirectUri } from './checks/registered-redirect-uri.ts'
 import { answerMode } from './checks/response-mode.ts'
 import { runChecks } from './checks.ts'
+import { completeSilently } from './silent.ts'
 
 /**
  * Authorization endpoint (RFC 6749 section 3.1, OpenID Connect Core section 3.1.2). An unknown client or redirect URI is a page; everything
@@ -30,6 +31,8 @@ export async function authorize(request: Request, issuer: Issuer): Promise<Respo
 
   try {
     const checked = await runChecks(asked, issuer)
+    const silently = await completeSilently(request, asked, checked, returnTo(asked), issuer)
+    if (silently !== null) return silently
     if (checked.prompt?.includes('none'))
       throw new OAuthError('login_required', 'no sign-in of this browser can complete the request without a page')
     return await toSignIn(request, asked, checked, issuer)

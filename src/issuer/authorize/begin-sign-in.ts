@@ -31,9 +31,15 @@ export interface Begun {
  * Begins this browser's sign-in (SSO). The same person in the same browser keeps theirs, so that the sessions under it stay within its
  * reach; another person's ends here.
  *
+ * @param clientId the client it lets in first; null for a page of ours
  * @param standingCookie the value of the SSO cookie the browser came with
  */
-export async function beginSignIn(proof: Proof, clientId: string, standingCookie: string | undefined, issuer: Issuer): Promise<Begun> {
+export async function beginSignIn(
+  proof: Proof,
+  clientId: string | null,
+  standingCookie: string | undefined,
+  issuer: Issuer,
+): Promise<Begun> {
   const cookie = encodeBase64url(issuer.random.bytes(32))
   const fresh = newSignIn(proof, clientId, await cookieHash(cookie), issuer)
   const maxAge = fresh.expires_at - nowSeconds(issuer)
@@ -53,7 +59,7 @@ export function cookieHash(cookie: string): Promise<Sha256Hex> {
   return labelledDigestHex('sluis issuer sso-cookie v1', cookie)
 }
 
-function newSignIn(proof: Proof, clientId: string, cookie_hash: Sha256Hex, issuer: Issuer): SignIn {
+function newSignIn(proof: Proof, clientId: string | null, cookie_hash: Sha256Hex, issuer: Issuer): SignIn {
   const { refresh, absolute } = issuer.policy.lifetimes
   return {
     id: drawIdNear(issuer.random, placeOf(proof.person)),
@@ -64,7 +70,7 @@ function newSignIn(proof: Proof, clientId: string, cookie_hash: Sha256Hex, issue
     auth_time: proof.authTime,
     expires_at: proof.authTime + absolute,
     silent_until: proof.authTime + refresh,
-    clients: [clientId],
+    clients: clientId === null ? [] : [clientId],
     cookie_hash,
   }
 }

@@ -2,13 +2,12 @@ import { readCookie, setCookie, ssoCookie } from '../../http/cookies.ts'
 import { type Audience, admits, audienceOf } from '../../policy/admission.ts'
 import { heldGroups } from '../../policy/held-groups.ts'
 import { isPortError } from '../../ports/error.ts'
-import { createCode } from '../../records/authorization-code.ts'
 import { type AuthorizationRequest, consumeRequest } from '../../records/authorization-request.ts'
-import { CODE, drawTokenNear, placeOf } from '../../records/ids.ts'
 import type { Found } from '../../records/record.ts'
 import type { Issuer } from '../issuer.ts'
 import { answerClient, type Return } from './answer-client.ts'
 import { beginSignIn, type Proof } from './begin-sign-in.ts'
+import { issueCode } from './issue-code.ts'
 import { alreadyCompleted, clientGone, clientName, notAdmitted, notInDirectory } from './refusals.ts'
 
 // What the rooms of src/signin need of this one; they import nothing else of it.
@@ -30,7 +29,8 @@ export async function completeSignIn(
   proof: Proof,
   issuer: Issuer,
 ): Promise<Response> {
-  const { request: asked, resource, hint_subject } = pending.value
+  const { request: asked, resource, hint_subject, own } = pending.value
+  if (own === true) return completeOwn(request, pending, proof, issuer)
   const audience = audienceOf(issuer.policy, asked.client_id, resource)
   if (audience === null) throw clientGone()
   if (hint_subject !== undefined && hint_subject !== proof.person) return wrongPerson(pending, proof, audience, issuer)
@@ -50,25 +50,16 @@ export async function completeSignIn(
   }
 
   if (!(await consumed(pending, issuer))) return alreadyCompleted(clientName(audience), issuer, cookie)
-  const { token: code, hash } = await drawTokenNear(issuer.random, CODE, placeOf(proof.person))
-  await createCode(issuer.state, hash, {
-    client_id: asked.client_id,
-    redirect_uri: asked.redirect_uri,
-    code_challenge: asked.code_challenge,
-    identity: proof.person,
-    given_name: resolution.given_name,
-    family_name: resolution.family_name,
-    groups,
-    scopes: asked.scopes,
-    nonce: asked.nonce,
-    claims: asked.claims,
-    resource,
-    sso: begun.id,
-    method: proof.method,
-    acr: proof.acr,
-    amr: proof.amr,
-    auth_time: proof.authTime,
-  })
+  const { client_id, redirect_uri, code_challenge, scopes, nonce, claims } = asked
+  const { given_name, family_name } = resolution
+  const { person: identity, method, acr, amr, authTime: auth_time } = proof
+  const code = await issueCode(
+    {
+      ...{ client_id, redirect_uri, code_challenge, scopes, nonce, claims, resource },
+      ...{ identity, given_name, family_name, groups, sso: begun.id, method, acr, amr, auth_time },
+    },
+    issuer,
+  )
   issuer.audit.record({
     event: 'signin.completed',
     subject: proof.person,
@@ -78,6 +69,17 @@ export async function completeSignIn(
     sign_in: begun.id,
   })
   return answerClient(returnTo(asked, audience), { code }, issuer, cookie)
+}
+
+/** A sign-in for a page of ours (`/account`, `/device`): no client, and no code. */
+async function completeOwn(request: Request, pending: Found<AuthorizationRequest>, proof: Proof, issuer: Issuer): Promise<Response> {
+  const resolution = await issuer.directory.resolve(proof.person)
+  if (resolution.state === 'refused') throw notInDirectory()
+  const begun = await beginSignIn(proof, null, readCookie(request, ssoCookie(issuer.url)), issuer)
+  const cookie = setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge })
+  if (!(await consumed(pending, issuer))) return alreadyCompleted(issuer.site.name, issuer, { 'set-cookie': cookie })
+  issuer.audit.record({ event: 'signin.completed', subject: proof.person, how: proof.method, sign_in: begun.id })
+  return new Response(null, { status: 303, headers: { location: pending.value.request.redirect_uri, 'set-cookie': cookie } })
 }
 
 /** OpenID Connect Core section 3.1.2.1: the client named one person, and this is another. */

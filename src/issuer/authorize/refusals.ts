@@ -10,7 +10,7 @@ import type { Issuer } from '../issuer.ts'
 type Headers = Readonly<Record<string, string>>
 
 /** The person is proved, and holds no group that the client or the resource requires. Their sign-in stands, so its cookie is handed over. */
-export function notAdmitted(audience: Audience, person: PersonId, issuer: Issuer, headers: Headers): Promise<Response> {
+export function notAdmitted(audience: Audience, person: PersonId, issuer: Issuer, headers: Headers = {}): Promise<Response> {
   const page = notAdmittedPage({ person, client: clientName(audience) })
   return pageResponse(page, { site: issuer.site, status: 403, requestId: issuer.requestId, headers })
 }

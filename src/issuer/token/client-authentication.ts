@@ -41,6 +41,11 @@ export async function authenticateClient(request: Request, parameters: Parameter
   return { clientId, client }
 }
 
+/** Who the request says it is, proved or not: what a limiter counts by. */
+export function presentedClientId(request: Request, parameters: Parameters): string {
+  return credentials(request, parameters).clientId
+}
+
 interface Credentials {
   clientId: string
   secret: string | undefined

@@ -2,6 +2,7 @@ import type { Parameters } from '../../http/parameters.ts'
 import type { Issuer } from '../issuer.ts'
 import { authorizationCodeGrant } from './authorization-code.ts'
 import type { AuthenticatedClient } from './client-authentication.ts'
+import { DEVICE_CODE_GRANT, deviceCodeGrant } from './device-code.ts'
 import { refreshTokenGrant } from './refresh-token.ts'
 import type { TokenResponse } from './token-response.ts'
 
@@ -11,4 +12,5 @@ export type Grant = (parameters: Parameters, client: AuthenticatedClient, issuer
 export const grants: ReadonlyMap<string, Grant> = new Map<string, Grant>([
   ['authorization_code', authorizationCodeGrant],
   ['refresh_token', refreshTokenGrant],
+  [DEVICE_CODE_GRANT, deviceCodeGrant],
 ])

@@ -3,7 +3,7 @@ import { utf8 } from '../../crypto/bytes.ts'
 import { type Sha256Hex, sha256 } from '../../crypto/digest.ts'
 import { equalSecret } from '../../crypto/equal.ts'
 import { invalidGrant } from '../../http/oauth-error.ts'
-import type { AuthorizationCode } from '../../records/authorization-code.ts'
+import type { SpentCode } from '../../records/authorization-code.ts'
 
 /** How a code was presented at the token endpoint. */
 export interface Presentation {
@@ -20,7 +20,7 @@ export interface Presentation {
  */
 export async function checkPresentation(
   presentation: Presentation,
-  issued: Pick<AuthorizationCode, 'client_id' | 'redirect_uri' | 'code_challenge'>,
+  issued: Pick<SpentCode, 'client_id' | 'redirect_uri' | 'code_challenge'>,
 ): Promise<void> {
   if (issued.client_id !== presentation.clientId) throw invalidGrant('the code was issued to another client')
   if (issued.redirect_uri !== presentation.redirectUri) throw invalidGrant('redirect_uri is not the one the code was issued for')

@@ -1,0 +1,87 @@
+import { readForm } from '../http/body.ts'
+import { clearCookie, ssoCookie } from '../http/cookies.ts'
+import { invalidRequest } from '../http/oauth-error.ts'
+import { pageResponse } from '../http/page.tsx'
+import type { Parameters } from '../http/parameters.ts'
+import { requireSameOrigin } from '../http/same-origin.ts'
+import { endSession, endSessions } from '../logout/endings.ts'
+import { type AccountSession, accountEndedPage, accountPage } from '../pages/account.tsx'
+import { type PersonId, personId } from '../ports/keys.ts'
+import { listSessions, type Session } from '../records/session.ts'
+import { listSignIns, type SignIn } from '../records/sign-in.ts'
+import { signInFor } from './authorize/own-sign-in.ts'
+import type { Issuer } from './issuer.ts'
+import { sessionView } from './sessions/view.ts'
+import { signedInPerson } from './signed-in.ts'
+
+/** `GET /account`: a person's sign-ins and sessions, what each is, and a button to end it. */
+export async function account(request: Request, issuer: Issuer): Promise<Response> {
+  const here = await signedInPerson(request, issuer)
+  if (here === null) return signInFor('/account', request, issuer)
+  const person = personId(here.value.identity)
+  const [signIns, sessions] = await Promise.all([listSignIns(issuer, person, issuer.log), listSessions(issuer.state, person, issuer.log)])
+  const shown = (wanted: (session: Session) => boolean) => sessions.filter(wanted).map((session) => shownSession(session, issuer))
+  const page = accountPage({
+    person,
+    signIns: thisFirst(signIns, here.value.id).map((signIn) => ({
+      id: signIn.id,
+      how: signIn.how,
+      since: moment(signIn.auth_time),
+      here: signIn.id === here.value.id,
+      sessions: shown(({ sso }) => sso === signIn.id),
+    })),
+    devices: shown(({ sso }) => !signIns.some(({ id }) => id === sso)),
+  })
+  return pageResponse(page, { site: issuer.site })
+}
+
+/**
+ * `POST /account`: ends one session, one sign-in and what it opened, or everything.
+ *
+ * @throws Refusal 403 (another site's form). OAuthError invalid_request. PortError Unavailable: what is left is ended by the next tick
+ */
+export async function endOnAccount(request: Request, issuer: Issuer): Promise<Response> {
+  requireSameOrigin(request, issuer.url)
+  const form = await readForm(request)
+  const here = await signedInPerson(request, issuer)
+  if (here === null) return signInFor('/account', request, issuer)
+  const person = personId(here.value.identity)
+  if (!(await end(form, person, here.value, issuer)))
+    return new Response(null, { status: 303, headers: { location: `${issuer.url}/account` } })
+  return pageResponse(accountEndedPage(), { site: issuer.site, headers: { 'set-cookie': clearCookie(ssoCookie(issuer.url)) } })
+}
+
+/** True when the sign-in of this browser has ended with it. */
+async function end(form: Parameters, person: PersonId, here: SignIn, issuer: Issuer): Promise<boolean> {
+  const by = { person, cause: 'sign_out' as const, by: person }
+  const session = form.get('session')
+  const signIn = form.get('sign_in')
+  if (session !== undefined) {
+    await endSession({ ...by, sid: session }, issuer)
+    return false
+  }
+  if (signIn !== undefined) {
+    const own = (await listSignIns(issuer, person, issuer.log)).some(({ id }) => id === signIn)
+    if (own) await endSessions({ ...by, which: { of: 'sign_ins', ids: [signIn] } }, issuer)
+    return signIn === here.id
+  }
+  if (form.get('everything') === undefined) throw invalidRequest('session, sign_in or everything is missing')
+  await endSessions({ ...by, which: { of: 'everything' } }, issuer)
+  return true
+}
+
+function shownSession(session: Session, issuer: Issuer): AccountSession {
+  const { sid, client_name, how, issued_at, auth_time } = sessionView(session, issuer.policy)
+  const on = how === 'device' ? 'a device' : 'a browser'
+  return { sid, client: client_name, on, since: moment(issued_at), until: moment(auth_time + issuer.policy.lifetimes.absolute) }
+}
+
+function thisFirst(signIns: readonly SignIn[], here: string): SignIn[] {
+  return [...signIns].sort((a, b) => Number(b.id === here) - Number(a.id === here) || b.auth_time - a.auth_time)
+}
+
+/** `30 Nov 2026, 19:55 UTC`: the Worker does not know the reader's time zone. */
+function moment(seconds: number): string {
+  const text = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(seconds * 1000)
+  return `${text} UTC`
+}

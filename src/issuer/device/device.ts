@@ -1,0 +1,141 @@
+import { declared } from '../../config/policy.ts'
+import { readForm } from '../../http/body.ts'
+import { invalidRequest } from '../../http/oauth-error.ts'
+import { pageResponse } from '../../http/page.tsx'
+import { queryParameters } from '../../http/parameters.ts'
+import { brake, clientAddress } from '../../http/rate-limit.ts'
+import { requireSameOrigin } from '../../http/same-origin.ts'
+import { deviceCodePage, deviceConsentPage, deviceDonePage } from '../../pages/device.tsx'
+import type { Page } from '../../pages/layout.tsx'
+import { admits, audienceOf } from '../../policy/admission.ts'
+import { heldGroups } from '../../policy/held-groups.ts'
+import { isPortError } from '../../ports/error.ts'
+import { personId } from '../../ports/keys.ts'
+import { answerDeviceRequest, type DeviceRequest, findByUserCode } from '../../records/device-request.ts'
+import type { Found } from '../../records/record.ts'
+import type { SignIn } from '../../records/sign-in.ts'
+import { shownUserCode, typedUserCode } from '../../records/user-code.ts'
+import { signInFor } from '../authorize/own-sign-in.ts'
+import { clientGone, notAdmitted, notInDirectory } from '../authorize/refusals.ts'
+import { type Issuer, nowSeconds } from '../issuer.ts'
+import { signedInPerson } from '../signed-in.ts'
+
+const FRESH = 300 // s: who allows a device was proved just now, not this morning on a desk they left
+
+/**
+ * `GET /device` (RFC 8628 section 3.3): where a code is typed. A link that holds the code (section 3.3.1) fills it in; only somebody who
+ * has just signed in sees at once what it is for, and nobody allows anything by following it.
+ */
+export async function devicePage(request: Request, issuer: Issuer): Promise<Response> {
+  const typed = queryParameters(request).get('user_code')
+  if (typed === undefined || (await signedInPerson(request, issuer, FRESH)) === null)
+    return page(deviceCodePage({ typed: typed?.slice(0, 16) }), issuer)
+  return consider(typed, request, issuer)
+}
+
+/**
+ * `POST /device`: a code that was typed, or a person's answer to it.
+ *
+ * @throws Refusal 403 (another site's form), 429 (guessing). OAuthError invalid_request. PortError Unavailable
+ */
+export async function answerDevice(request: Request, issuer: Issuer): Promise<Response> {
+  requireSameOrigin(request, issuer.url)
+  const form = await readForm(request)
+  const typed = form.require('user_code')
+  const action = form.get('action')
+  if (action === undefined) return consider(typed, request, issuer)
+  if (action !== 'allow' && action !== 'deny') throw invalidRequest('action must be allow or deny')
+  return answer(typed, action, request, issuer)
+}
+
+/** Shows who asks, from where and for what, to somebody who has just signed in. */
+async function consider(typed: string, request: Request, issuer: Issuer): Promise<Response> {
+  const found = await find(typed, request, issuer)
+  if (found === null) return noSuchCode(typed, issuer)
+  const signIn = await signedInPerson(request, issuer, FRESH)
+  if (signIn === null) return signInFor(`/device?user_code=${found.value.user_code}`, request, issuer)
+  const { client_id, user_code, country, scopes } = found.value
+  const client = declared(issuer.policy.clients, client_id)
+  const consent = {
+    ...{ person: signIn.value.identity, client: client?.display_name ?? client_id, description: client?.description, country },
+    userCode: shownUserCode(user_code),
+    gets: gets(scopes),
+  }
+  return page(deviceConsentPage(consent), issuer)
+}
+
+async function answer(typed: string, action: 'allow' | 'deny', request: Request, issuer: Issuer): Promise<Response> {
+  const found = await find(typed, request, issuer)
+  if (found === null) return noSuchCode(typed, issuer)
+  const signIn = await signedInPerson(request, issuer, FRESH)
+  if (signIn === null) return signInFor(`/device?user_code=${found.value.user_code}`, request, issuer)
+  return action === 'deny' ? write(found, { denied: true }, signIn.value, issuer) : allow(found, signIn.value, issuer)
+}
+
+async function allow(found: Found<DeviceRequest>, signIn: SignIn, issuer: Issuer): Promise<Response> {
+  const audience = audienceOf(issuer.policy, found.value.client_id, found.value.resource)
+  if (audience === null) throw clientGone()
+  const person = personId(signIn.identity)
+  const resolution = await issuer.directory.resolve(person)
+  if (resolution.state === 'refused') throw notInDirectory()
+  const groups = heldGroups(issuer.policy, person, resolution.groups)
+  if (!admits(audience, groups)) {
+    issuer.audit.record({
+      event: 'device.refused',
+      subject: person,
+      client: found.value.client_id,
+      reason: 'holds no group that is required',
+    })
+    return notAdmitted(audience, person, issuer)
+  }
+  const { given_name, family_name } = resolution
+  const { how: method, acr, amr, auth_time, identity } = signIn
+  return write(found, { approval: { identity, given_name, family_name, groups, method, acr, amr, auth_time } }, signIn, issuer)
+}
+
+/** Over the revision the person saw: two answers to one device don't both count. */
+async function write(
+  found: Found<DeviceRequest>,
+  given: Pick<DeviceRequest, 'approval' | 'denied'>,
+  signIn: SignIn,
+  issuer: Issuer,
+): Promise<Response> {
+  try {
+    await answerDeviceRequest(issuer.state, found, given, nowSeconds(issuer))
+  } catch (error) {
+    if (isPortError(error, 'Conflict', 'NotFound')) return noSuchCode(found.value.user_code, issuer)
+    throw error
+  }
+  const allowed = given.approval !== undefined
+  const { client_id, resource } = found.value
+  issuer.audit.record({ event: allowed ? 'device.allowed' : 'device.denied', subject: signIn.identity, client: client_id, resource })
+  return page(deviceDonePage({ allowed, client: declared(issuer.policy.clients, client_id)?.display_name ?? client_id }), issuer)
+}
+
+/** A device that waits for an answer, by what was typed. Every look counts against guessing. */
+async function find(typed: string, request: Request, issuer: Issuer): Promise<Found<DeviceRequest> | null> {
+  await brake(issuer.limits.userCode, clientAddress(request))
+  const code = typedUserCode(typed)
+  const found = code === null ? null : await findByUserCode(issuer.state, code, issuer.log)
+  return found === null || found.value.approval !== undefined || found.value.denied === true ? null : found
+}
+
+function noSuchCode(typed: string, issuer: Issuer): Promise<Response> {
+  const problem = 'No device waits under that code. Check it, or start again on the device: a code is good for ten minutes, once.'
+  return page(deviceCodePage({ typed: typed.slice(0, 16), problem }), issuer, 400)
+}
+
+const inWords: Record<string, string> = {
+  openid: 'your identity, and the groups it may know',
+  profile: 'your name',
+  email: 'your address',
+  offline_access: 'to stay signed in until you end it or the limit is reached',
+}
+
+function gets(scopes: readonly string[]): string[] {
+  return scopes.flatMap((scope) => inWords[scope] ?? [])
+}
+
+function page(content: Page, issuer: Issuer, status = 200): Promise<Response> {
+  return pageResponse(content, { site: issuer.site, status })
+}

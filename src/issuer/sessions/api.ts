@@ -1,0 +1,90 @@
+import { invalidRequest } from '../../http/oauth-error.ts'
+import { type Parameters, queryParameters } from '../../http/parameters.ts'
+import { notFound } from '../../http/refusal.ts'
+import { json } from '../../http/respond.ts'
+import { endSession, endSessions } from '../../logout/endings.ts'
+import { isPortError } from '../../ports/error.ts'
+import { type PersonId, personId } from '../../ports/keys.ts'
+import { findSession, findSessionPerson, listSessionPage, type Session } from '../../records/session.ts'
+import type { Issuer } from '../issuer.ts'
+import { type Asker, askerOf, requireOperator } from './asker.ts'
+import { sessionView } from './view.ts'
+
+/**
+ * `GET /api/sessions[?person=][&client=][&page=]`: one's own, or, for an operator, another's, a client's or all, a page at a time. A page
+ * that is filtered may hold few or none and still have a next.
+ *
+ * @throws Refusal 401, 403. OAuthError invalid_request. PortError Unavailable
+ */
+export async function listSessions(request: Request, issuer: Issuer): Promise<Response> {
+  const asker = await askerOf(request, issuer)
+  const parameters = queryParameters(request)
+  const { person, client } = filter(parameters)
+  const of = person ?? (asker.operator ? null : asker.person)
+  if (of !== asker.person) requireOperator(asker, `listed ${of ?? 'everybody'}`, issuer)
+
+  const { sessions, next } = await page(of, parameters.get('page'), issuer)
+  const shown = client === undefined ? sessions : sessions.filter((session) => session.client_id === client)
+  return json({ sessions: shown.map((session) => sessionView(session, issuer.policy)), ...(next === undefined ? {} : { next }) })
+}
+
+/** `DELETE /api/sessions/<sid>`: ends one. @throws Refusal 401, 403, 404 */
+export async function deleteSession(request: Request, issuer: Issuer): Promise<Response> {
+  const asker = await askerOf(request, issuer)
+  const sid = decodeURIComponent(new URL(request.url).pathname.split('/').at(-1) ?? '')
+  const person = await findSessionPerson(issuer.state, sid)
+  const found = person === null ? null : await findSession(issuer.state, person, sid, issuer.log)
+  if (person !== asker.person && !asker.operator) throw notFound() // whether it exists is not theirs to learn
+  if (person === null || found === null) throw notFound()
+  if (person !== asker.person) requireOperator(asker, `ended a session of ${person}`, issuer)
+  await endSession({ person, sid, cause: person === asker.person ? 'sign_out' : 'operator', by: asker.person }, issuer)
+  return json({ ended: 1 })
+}
+
+/**
+ * `DELETE /api/sessions?person=|client=`: all of a person, with their sign-ins; all of a client; or one person's at one client.
+ *
+ * @throws Refusal 401, 403. OAuthError invalid_request when neither is named
+ */
+export async function deleteSessions(request: Request, issuer: Issuer): Promise<Response> {
+  const asker = await askerOf(request, issuer)
+  const { person, client } = filter(queryParameters(request))
+  if (person === undefined && client === undefined)
+    throw invalidRequest('name a person or a client: everything of everybody is not ended at once')
+  if (person !== asker.person) requireOperator(asker, `ended sessions of ${person ?? 'everybody'} at ${client ?? 'every client'}`, issuer)
+  const people = person === undefined ? await peopleAt(client ?? '', issuer) : [person]
+  let ended = 0
+  for (const one of people) ended += await endOf(one, client, asker, issuer)
+  return json({ ended })
+}
+
+function endOf(person: PersonId, client: string | undefined, asker: Asker, issuer: Issuer): Promise<number> {
+  const which = client === undefined ? { of: 'everything' as const } : { of: 'client' as const, client }
+  return endSessions({ person, which, cause: person === asker.person ? 'sign_out' : 'operator', by: asker.person }, issuer)
+}
+
+function filter(parameters: Parameters): { person: PersonId | undefined; client: string | undefined } {
+  const person = parameters.get('person')
+  return { person: person === undefined ? undefined : personId(person), client: parameters.get('client') }
+}
+
+async function page(person: PersonId | null, token: string | undefined, issuer: Issuer): Promise<{ sessions: Session[]; next?: string }> {
+  try {
+    return await listSessionPage(issuer.state, person, token, issuer.log)
+  } catch (error) {
+    if (isPortError(error, 'BadPage')) throw invalidRequest('page is not one that this listing gave')
+    throw error
+  }
+}
+
+/** Everybody with a session at a client: an operator's scan. */
+async function peopleAt(client: string, issuer: Issuer): Promise<PersonId[]> {
+  const people = new Set<PersonId>()
+  let token: string | undefined
+  do {
+    const { sessions, next } = await listSessionPage(issuer.state, null, token, issuer.log)
+    for (const session of sessions) if (session.client_id === client) people.add(personId(session.identity))
+    token = next
+  } while (token !== undefined)
+  return [...people]
+}

@@ -1,0 +1,19 @@
+import { readCookie, ssoCookie } from '../http/cookies.ts'
+import type { Found } from '../records/record.ts'
+import { findSignInByCookie, type SignIn } from '../records/sign-in.ts'
+import { cookieHash } from './authorize/begin-sign-in.ts'
+import { type Issuer, nowSeconds } from './issuer.ts'
+
+/**
+ * Who is signed in in this browser, as far as pages of ours are concerned.
+ *
+ * @param within seconds since they were proved; without it, as long as a sign-in completes others silently
+ */
+export async function signedInPerson(request: Request, issuer: Issuer, within?: number): Promise<Found<SignIn> | null> {
+  const cookie = readCookie(request, ssoCookie(issuer.url))
+  const found = cookie === undefined ? null : await findSignInByCookie(issuer.state, await cookieHash(cookie), issuer.log)
+  if (found === null) return null
+  const { silent_until, auth_time } = found.value
+  const until = within === undefined ? silent_until : Math.min(silent_until, auth_time + within)
+  return nowSeconds(issuer) < until ? found : null
+}

@@ -1,0 +1,117 @@
+import type { Page } from './layout.tsx'
+
+export interface AccountSession {
+  readonly sid: string
+  readonly client: string
+  /** `a browser` or `a device`. */
+  readonly on: string
+  readonly since: string
+  readonly until: string
+}
+
+export interface AccountSignIn {
+  readonly id: string
+  readonly how: string
+  readonly since: string
+  /** It is the one of the browser that asks. */
+  readonly here: boolean
+  readonly sessions: readonly AccountSession[]
+}
+
+export interface AccountProps {
+  readonly person: string
+  readonly signIns: readonly AccountSignIn[]
+  /** Sessions that rest on no sign-in: devices. */
+  readonly devices: readonly AccountSession[]
+}
+
+/** What a person is signed in to, and where; each can be ended, and all of it. */
+export function accountPage({ person, signIns, devices }: AccountProps): Page {
+  return {
+    title: 'Your account',
+    wide: true,
+    body: (
+      <>
+        <h1>Your account</h1>
+        <p class="lead">
+          You are signed in as <strong>{person}</strong>.
+        </p>
+        <h2>Browsers</h2>
+        <p class="quiet">Ending a browser’s sign-in signs you out of every application you opened with it.</p>
+        {signIns.map((signIn) => (
+          <section key={signIn.id}>
+            <h3>{signIn.here ? 'This browser' : 'Another browser'}</h3>
+            <p>
+              Signed in {signIn.since}, by {signIn.how}.
+            </p>
+            <Sessions sessions={signIn.sessions} empty="No application is open." />
+            <End name="sign_in" value={signIn.id} label={signIn.here ? 'Sign out of this browser' : 'End this sign-in'} />
+          </section>
+        ))}
+        <h2>Devices and programs</h2>
+        <p class="quiet">These stay signed in when you sign out of a browser.</p>
+        <Sessions sessions={devices} empty="None." />
+        <h2>Everywhere</h2>
+        <End name="everything" value="yes" label="End everything, here and everywhere" />
+      </>
+    ),
+  }
+}
+
+/** Nothing of this browser is left. */
+export function accountEndedPage(): Page {
+  return {
+    title: 'Signed out',
+    body: (
+      <>
+        <h1>You are signed out</h1>
+        <p>What you ended is ended everywhere. An application you still have open notices at its next request.</p>
+        <p>
+          <a href="/account">Sign in again</a>
+        </p>
+      </>
+    ),
+  }
+}
+
+function Sessions({ sessions, empty }: { readonly sessions: readonly AccountSession[]; readonly empty: string }) {
+  if (sessions.length === 0) return <p class="quiet">{empty}</p>
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Application</th>
+          <th scope="col">On</th>
+          <th scope="col">Since</th>
+          <th scope="col">At the latest until</th>
+          <th scope="col">
+            <span class="hidden">End</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {sessions.map((session) => (
+          <tr key={session.sid}>
+            <td>{session.client}</td>
+            <td>{session.on}</td>
+            <td>{session.since}</td>
+            <td>{session.until}</td>
+            <td>
+              <End name="session" value={session.sid} label="End" of={session.client} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function End({ name, value, label, of }: { readonly name: string; readonly value: string; readonly label: string; readonly of?: string }) {
+  return (
+    <form method="post" action="/account">
+      <button type="submit" name={name} value={value} aria-label={of === undefined ? undefined : `${label} ${of}`}>
+        {label}
+      </button>
+    </form>
+  )
+}

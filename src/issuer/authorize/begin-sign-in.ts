@@ -30,11 +30,17 @@ export interface Begun {
  * Begins this browser's sign-in (SSO). The same person in the same browser keeps theirs, so that the sessions under it stay within its
  * reach; another person's ends here.
  *
+ * @param clients the client it lets in; none when that one does not admit the person
  * @param standingCookie the value of the SSO cookie the browser came with
  */
-export async function beginSignIn(proof: Proof, clientId: string, standingCookie: string | undefined, issuer: Issuer): Promise<Begun> {
+export async function beginSignIn(
+  proof: Proof,
+  clients: readonly string[],
+  standingCookie: string | undefined,
+  issuer: Issuer,
+): Promise<Begun> {
   const cookie = encodeBase64url(issuer.random.bytes(32))
-  const fresh = newSignIn(proof, clientId, await cookieHash(cookie), issuer)
+  const fresh = newSignIn(proof, clients, await cookieHash(cookie), issuer)
   const maxAge = fresh.expires_at - nowSeconds(issuer)
 
   const standing =
@@ -52,7 +58,7 @@ export function cookieHash(cookie: string): Promise<Sha256Hex> {
   return labelledDigestHex('sluis issuer sso-cookie v1', cookie)
 }
 
-function newSignIn(proof: Proof, clientId: string, cookie_hash: Sha256Hex, issuer: Issuer): SignIn {
+function newSignIn(proof: Proof, clients: readonly string[], cookie_hash: Sha256Hex, issuer: Issuer): SignIn {
   const { refresh, absolute } = issuer.policy.lifetimes
   return {
     id: drawIdNear(issuer.random, placeOf(proof.person)),
@@ -63,7 +69,7 @@ function newSignIn(proof: Proof, clientId: string, cookie_hash: Sha256Hex, issue
     auth_time: proof.authTime,
     expires_at: proof.authTime + absolute,
     silent_until: proof.authTime + refresh,
-    clients: [clientId],
+    clients: [...clients],
     cookie_hash,
   }
 }

@@ -41,10 +41,11 @@ export async function completeSignIn(
     throw notInDirectory()
   }
 
-  const begun = await beginSignIn(proof, asked.client_id, readCookie(request, ssoCookie(issuer.url)), issuer)
-  const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
   const groups = heldGroups(issuer.policy, proof.person, resolution.groups)
-  if (!admits(audience, groups)) {
+  const admitted = admits(audience, groups)
+  const begun = await beginSignIn(proof, admitted ? [asked.client_id] : [], readCookie(request, ssoCookie(issuer.url)), issuer)
+  const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
+  if (!admitted) {
     auditRefusal(proof, audience, 'holds no group that is required', issuer)
     return notAdmitted(audience, proof.person, issuer, cookie)
   }

@@ -16,6 +16,7 @@ import {
 } from '../../records/authorization-code.ts'
 import { drawIdNear, drawTokenNear, placeOf, REFRESH_TOKEN } from '../../records/ids.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
+import { askedResource } from '../resource.ts'
 import type { AuthenticatedClient } from './client-authentication.ts'
 import { revokeReplayed } from './code-replay.ts'
 import { type Minted, mint } from './mint.ts'
@@ -43,7 +44,7 @@ export async function authorizationCodeGrant(
   const code = await findCode(issuer.state, presentation.hash, issuer.log)
   if (code === null) return revokeReplayed(presentation, invalidGrant('the code is not live'), issuer)
   await checkPresentation(presentation, code)
-  checkResource(parameters, code)
+  checkResource(parameters, code, issuer)
 
   const { opening, minted } = await prepare(code, issuer)
   const spent = await spend(presentation, code, opening, issuer)
@@ -64,9 +65,9 @@ export async function authorizationCodeGrant(
 }
 
 /** RFC 8707 section 2.2: the token endpoint can't be asked for more than the authorization was for. */
-function checkResource(parameters: Parameters, code: AuthorizationCode): void {
-  if (parameters.all('resource').some((asked) => asked !== code.resource))
-    throw invalidTarget('resource is not the one the code was issued for')
+function checkResource(parameters: Parameters, code: AuthorizationCode, issuer: Issuer): void {
+  const asked = askedResource(parameters, issuer.policy)
+  if (asked !== undefined && asked !== code.resource) throw invalidTarget('resource is not the one the code was issued for')
 }
 
 /** Everything the exchange hands out and writes, before anything is written. */

@@ -17,6 +17,7 @@ export function quietWrangler(): NodeJS.ProcessEnv {
     WRANGLER_NO_SKILLS_UPDATE_PROMPTS: 'true',
     WRANGLER_WRITE_LOGS: 'false',
     CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+    X_LOCAL_OBSERVABILITY: 'false', // it would keep every request of a local run, with the codes in their addresses
     NO_COLOR: '1',
   }
 }

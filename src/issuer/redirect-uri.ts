@@ -12,19 +12,9 @@ export function isRegistered(client: Client, uri: string): boolean {
   return asked !== null && client.redirects.some((registered) => withoutLoopbackPort(registered) === asked)
 }
 
-/** The URI less its port, or null when it is no plain loopback URI. Only what is spelled as URL parsers write it matches. */
+/** The URI less its port, or null when it is no plain loopback URI. Nothing but the port is parsed: the rest is compared as it is written. */
 function withoutLoopbackPort(uri: string): string | null {
-  const url = URL.canParse(uri) ? new URL(uri) : null
-  if (
-    url === null ||
-    url.protocol !== 'http:' ||
-    !isLoopbackHost(url.hostname) ||
-    url.username !== '' ||
-    url.password !== '' ||
-    uri.includes('#')
-  )
-    return null
-  const portless = `http://${url.hostname}${url.pathname}${url.search}`
-  const spelled = url.port === '' ? portless : `http://${url.hostname}:${url.port}${url.pathname}${url.search}`
-  return spelled === uri ? portless : null
+  const [, host = '', rest = ''] = /^http:\/\/([^/?#:@[]+|\[[^/?#@\]]+\])(?::(?:0|[1-9][0-9]{0,4}))?(|[/?].*)$/.exec(uri) ?? []
+  // A port over 65535 makes it no URI.
+  return isLoopbackHost(host) && !rest.includes('#') && URL.canParse(uri) ? `http://${host}${rest}` : null
 }

@@ -14,7 +14,7 @@ export interface Slot {
 /** characters: 132 bits of the digest, as many as a random 16-byte kid has */
 const KID_LENGTH = 22
 
-/** The kid of a slot (FORMATS: keys): first characters of base64url(SHA-256(`sluis kid v1` NUL instance NUL alg NUL period NUL counter)). */
+/** The kid of a slot: first characters of base64url(SHA-256(`sluis kid v1` NUL instance NUL alg NUL period NUL counter)). */
 export async function slotKid({ instance, alg, period, counter }: Slot): Promise<string> {
   const digest = await labelledDigest('sluis kid v1', instance, alg, String(period), String(counter))
   return encodeBase64url(digest).slice(0, KID_LENGTH)

@@ -176,6 +176,15 @@ describe('cached secrets', () => {
     expect(await read(secrets)).toBe('kept')
   })
 
+  it('take a value for old, not new, when the clock is set back', async () => {
+    const { store, secrets, pass } = arrange()
+    await store.put(PATH, utf8('old'))
+    expect(await read(secrets)).toBe('old')
+    await store.put(PATH, utf8('new'))
+    pass(-3_600)
+    expect(await read(secrets)).toBe('new')
+  })
+
   it('use no value after the store has said it is gone', async () => {
     const { store, state, secrets, pass } = arrange()
     await store.put(PATH, utf8('revoked soon'))

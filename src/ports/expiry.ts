@@ -22,7 +22,7 @@ export function isLive(expires: number | null, now: number): boolean {
   return expires === null || expires > nowSeconds(now)
 }
 
-/** What a live record has left: whole seconds above 0. */
+/** What a record has left: whole seconds above 0, for one that ran out since it was read too. */
 export function remainingLifetime(expires: number | null, now: number): Lifetime {
-  return expires === null ? 'permanent' : expires - nowSeconds(now)
+  return expires === null ? 'permanent' : Math.max(1, expires - nowSeconds(now))
 }

@@ -1,4 +1,3 @@
-import { compareUtf8 } from '../crypto/bytes.ts'
 import { toPortError } from './error.ts'
 import type { Change, Rev } from './state.ts'
 
@@ -14,8 +13,8 @@ export interface PollingWatchOptions {
 const FAILURES = 3
 
 /**
- * Watches by listing again: what changed between two listings, in key order. The first listing starts with the call, so a write made
- * after it has been answered is seen. Two writes between polls are one change, a write and a delete none.
+ * Watches by listing again: what changed between two listings, first what was put and then what is gone. The first listing starts
+ * with the call, so a write made after that was answered is seen. Two writes between polls are one change, a write and a delete none.
  *
  * @throws PortError the first listing's at the first step; Unavailable when three polls in a row failed
  */
@@ -41,6 +40,7 @@ async function* changes(first: Promise<Map<string, Rev>>, { signal, interval, sn
       }
       before = after
     } catch (error) {
+      if (signal.aborted) return
       failures += 1
       if (failures === FAILURES) throw toPortError(error, 'a watch')
     }
@@ -51,7 +51,7 @@ function difference(before: Map<string, Rev>, after: Map<string, Rev>): Change[]
   const changed: Change[] = []
   for (const [key, rev] of after) if (before.get(key) !== rev) changed.push({ type: 'put', key, rev })
   for (const [key, rev] of before) if (!after.has(key)) changed.push({ type: 'delete', key, rev })
-  return changed.sort((a, b) => compareUtf8(a.key, b.key))
+  return changed
 }
 
 /** False when the signal ended the wait. */

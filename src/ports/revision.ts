@@ -4,7 +4,8 @@ import type { Rev } from './state.ts'
 /** A fresh revision: a random uint64 above 0 in decimal, so that a record made, deleted and made again never has an old one (seed: storage-layout). */
 export function drawRev(random: Random): Rev {
   for (;;) {
-    const drawn = new DataView(random.bytes(8).buffer).getBigUint64(0)
+    const bytes = random.bytes(8)
+    const drawn = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0)
     if (drawn !== 0n) return String(drawn) as Rev
   }
 }

@@ -55,8 +55,9 @@ export async function createSignIn(stores: { state: State; index: Index }, value
  * The same person again in the same browser: the sign-in keeps its id and so its sessions. New pointer, record in place, old pointer gone.
  * @throws PortError Conflict or NotFound when it moved meanwhile; the new cookie then stands for nothing
  */
-export async function renewSignIn(state: State, found: Found<SignIn>, value: SignIn, ttl: number): Promise<void> {
-  await createCookiePointer(state, value, ttl)
+export async function renewSignIn(stores: { state: State; index: Index }, found: Found<SignIn>, value: SignIn, ttl: number): Promise<void> {
+  const { state, index } = stores
+  await Promise.all([createCookiePointer(state, value, ttl), index.add(keys.signInsOf(personId(value.identity)), value.id, ttl)])
   await state.update(found.entry.key, writeRecord(signIn, value), ttl, found.entry.rev)
   await state.delete(keys.signInCookie(found.value.cookie_hash))
 }

@@ -55,7 +55,7 @@ export function shardNetwork(fateOf: (ops: readonly Op[], message: number) => Fa
 }
 
 /** ms: enough that messages pass one another in both directions. */
-const LATENCY = 3
+const LATENCY = 2
 
 export function someDelays(): [number, number] {
   return [Math.random() * LATENCY, Math.random() * LATENCY]

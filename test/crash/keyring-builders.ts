@@ -1,8 +1,12 @@
 import { localSealer } from '../../src/adapters/local/sealer.ts'
 import { memoryState } from '../../src/adapters/memory/state.ts'
 import { createMemoryStore } from '../../src/adapters/memory/store.ts'
+import { encodeBase64 } from '../../src/crypto/base64url.ts'
+import { utf8 } from '../../src/crypto/bytes.ts'
+import { generateKeyPair, type KeyPair } from '../../src/keyring/key-pair.ts'
 import { createKeyring, type Keyring, type KeyringParts } from '../../src/keyring/keyring.ts'
 import { PortError } from '../../src/ports/error.ts'
+import { keys } from '../../src/ports/keys.ts'
 import type { Clock, Random } from '../../src/ports/platform.ts'
 import type { Sealer } from '../../src/ports/sealer.ts'
 import type { State } from '../../src/ports/state.ts'
@@ -81,8 +85,7 @@ export function recordingLog(lines: Line[]): Log {
   return log
 }
 
-export const sealKey = 'c2VhbC1rZXktb2YtdGhlLXRlc3RzLTMyLWJ5dGVzLi4'
-export const otherSealKey = 'b3BzLWtleS1vZi10aGUtdGVzdHMtMzItYnl0ZXMuLi4'
+const sealKey = 'c2VhbC1rZXktb2YtdGhlLXRlc3RzLTMyLWJ5dGVzLi4'
 
 export const sealer: Sealer = localSealer({ sealKey, random })
 
@@ -108,4 +111,34 @@ export function settings(some: Partial<KeyringParts['settings']>): KeyringParts[
 export function claims(clock: Clock): { sub: string; iat: number; exp: number } {
   const iat = Math.floor(clock.now() / 1_000)
   return { sub: 'ada@acme.example', iat, exp: iat + 3_600 }
+}
+
+export function noGenerating(): Promise<never> {
+  return Promise.reject(new Error('a key was generated'))
+}
+
+interface Adopted {
+  seenAt: number | string
+  activateAt: number | string
+  sealer?: Sealer
+  /** What it is sealed under, and (unless it states another) what its record says. */
+  context?: Record<string, string> | undefined
+  stated?: Record<string, string>
+  pkcs8?: Uint8Array<ArrayBuffer>
+  wrapped?: undefined
+}
+
+/** Writes an ES256 entry as another implementation would, and gives its pair. */
+export async function adopt(state: State, kid: string, how: Adopted): Promise<KeyPair> {
+  const pair = await generateKeyPair('ES256')
+  const { sealer: by = sealer, pkcs8 = pair.pkcs8, seenAt, activateAt } = how
+  const context = { instance: 'acme', purpose: 'sign', ...how.context }
+  const wrapped = encodeBase64(await by.seal(pkcs8, context))
+  const sealed = 'wrapped' in how ? {} : { wrapped, context: how.stated ?? context }
+  await writeEntry(state, kid, { jwk: pair.publicKey, seenAt, activateAt, ...sealed })
+  return pair
+}
+
+export async function writeEntry(state: State, id: string, record: Record<string, unknown>): Promise<void> {
+  await state.put(keys.signingKey('ES256', id), utf8(JSON.stringify({ id, alg: 'ES256', ...record })), 2_592_000)
 }

@@ -18,7 +18,7 @@ const RINGS = ['ES256', 'RS256'] as const
 // An RSA pair takes a tenth of a second: racers draw from a few, each still another than its neighbour's.
 const rsa = await Promise.all([1, 2, 3].map(() => generateKeyPair('RS256')))
 
-describe.each([1, 2, 3, 4, 5])('a hundred isolates on an empty store, in order %d', (seed) => {
+describe.each([1, 2, 3])('a hundred isolates on an empty store, in order %d', (seed) => {
   it('make one key a ring, and all sign with it and verify each other', async () => {
     const [clock, store, scheduler] = [movingClock(), createMemoryStore(), seededScheduler(seed)]
     const racers = isolates(clock, () => memoryState({ store, clock, module: 'oidc', scheduler }))

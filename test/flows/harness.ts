@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import policyDocument from 'sluis-policy'
 import serviceDocument from 'sluis-service'
 import { durableObjectIndex } from '../../src/adapters/durable-object/index-set.ts'
+import type { ShardNamespace } from '../../src/adapters/durable-object/protocol.ts'
 import { durableObjectState } from '../../src/adapters/durable-object/state.ts'
 import { localSealer } from '../../src/adapters/local/sealer.ts'
 import { memoryIndex } from '../../src/adapters/memory/index-set.ts'
@@ -49,11 +50,16 @@ export interface TestStore {
 
 let stores = 0
 
-/** A fresh store of the repository's dev documents; `edit` may change copies of them. */
-export function testStore(
-  engine: Engine,
-  { clock = testClock(), edit }: { clock?: TestClock; edit?: (documents: Documents) => void } = {},
-): TestStore {
+export interface TestStoreOptions {
+  clock?: TestClock
+  /** May change copies of the documents. */
+  edit?: (documents: Documents) => void
+  /** The objects of `durable-object`, where a test wants to see or trouble what is sent to them. */
+  namespace?: ShardNamespace
+}
+
+/** A fresh store of the repository's dev documents. */
+export function testStore(engine: Engine, { clock = testClock(), edit, namespace = objects() }: TestStoreOptions = {}): TestStore {
   const documents = structuredClone({ service: serviceDocument, policy: policyDocument })
   documents.service.instance = `t${++stores}-${engine}`
   edit?.(documents)
@@ -61,7 +67,6 @@ export function testStore(
   const sealer = localSealer({ sealKey: encodeBase64url(new Uint8Array(32).fill(7)), random })
   const memory = secretsMemory()
   const store = createMemoryStore()
-  const { STATE_SHARD: namespace } = env as unknown as Env
   return {
     clock,
     documents,
@@ -75,6 +80,10 @@ export function testStore(
       return { state: durableObjectState(placed), index: durableObjectIndex(placed), secrets, sealer }
     },
   }
+}
+
+function objects(): ShardNamespace {
+  return (env as unknown as Env).STATE_SHARD
 }
 
 /** The whole service in one isolate: its own caches, over a store that others may share. */
@@ -230,3 +239,26 @@ export function userinfo(service: TestService, accessToken: string): Promise<Res
 export function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')))
 }
+
+/** Every live record and the revision it stands at: what two of these differ in was written in between. */
+export async function contents(store: TestStore): Promise<Record<string, string>> {
+  const { state } = store.adapters()
+  const found: Record<string, string> = {}
+  let page: string | undefined
+  do {
+    const part = await state.list('', { page })
+    for (const { key, rev } of part.entries) found[key] = rev
+    page = part.next
+  } while (page !== undefined)
+  return found
+}
+
+/** The store as a deployment with other documents sees it. */
+export function redeployed(store: TestStore, edit: (documents: Documents) => void): TestStore {
+  const documents = structuredClone(store.documents)
+  edit(documents)
+  return { ...store, documents }
+}
+
+/** What a changed authorization request needs to be the confidential client's of the dev documents. */
+export const asBackend = { client_id: 'backend', redirect_uri: 'http://localhost:3000/callback' }

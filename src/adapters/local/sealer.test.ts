@@ -34,8 +34,8 @@ describe('the local sealer', () => {
 
   it('keeps two entries apart that would read alike when strung together', async () => {
     const sealer = localSealer({ sealKey: KEY, random })
-    const sealed = await sealer.seal(utf8('x'), { instance: 'acme', purpose: 'seal', path: 'a","z":"b' })
-    const lookalike = { instance: 'acme', purpose: 'seal', path: 'a', z: 'b' }
+    const sealed = await sealer.seal(utf8('x'), { instance: 'acme', purpose: 'seal', path: 'a","pause":"b' })
+    const lookalike = { instance: 'acme', purpose: 'seal', path: 'a', pause: 'b' }
     await expect(sealer.open(sealed, lookalike)).rejects.toMatchObject({ code: 'Unsupported' })
   })
 

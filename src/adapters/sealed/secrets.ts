@@ -82,10 +82,9 @@ export function sealedSecrets({ namespace, instance, sealer, clock, random, loca
   }
 
   async function seal(path: string, value: Bytes): Promise<SealedWrite> {
-    const copy = value.slice()
     const version = encodeBase64url(random.bytes(16)) // 128 bits: no two writes draw the same
     try {
-      return { path, sealed: await sealer.seal(copy, context(path, version)), version, modified: clock.now() }
+      return { path, sealed: await sealer.seal(value, context(path, version)), version, modified: clock.now() }
     } catch (error) {
       throw toPortError(error, 'sealing a secret')
     }

@@ -31,17 +31,17 @@ export interface Begun {
  * Begins this browser's sign-in (SSO). The same person in the same browser keeps theirs, so that the sessions under it stay within its
  * reach; another person's ends here.
  *
- * @param clientId the client it lets in first; null for a page of ours
+ * @param clients the client it lets in; none when that one does not admit the person, or a page of ours asks
  * @param standingCookie the value of the SSO cookie the browser came with
  */
 export async function beginSignIn(
   proof: Proof,
-  clientId: string | null,
+  clients: readonly string[],
   standingCookie: string | undefined,
   issuer: Issuer,
 ): Promise<Begun> {
   const cookie = encodeBase64url(issuer.random.bytes(32))
-  const fresh = newSignIn(proof, clientId, await cookieHash(cookie), issuer)
+  const fresh = newSignIn(proof, clients, await cookieHash(cookie), issuer)
   const maxAge = fresh.expires_at - nowSeconds(issuer)
 
   const standing =
@@ -59,7 +59,7 @@ export function cookieHash(cookie: string): Promise<Sha256Hex> {
   return labelledDigestHex('sluis issuer sso-cookie v1', cookie)
 }
 
-function newSignIn(proof: Proof, clientId: string | null, cookie_hash: Sha256Hex, issuer: Issuer): SignIn {
+function newSignIn(proof: Proof, clients: readonly string[], cookie_hash: Sha256Hex, issuer: Issuer): SignIn {
   const { refresh, absolute } = issuer.policy.lifetimes
   return {
     id: drawIdNear(issuer.random, placeOf(proof.person)),
@@ -70,7 +70,7 @@ function newSignIn(proof: Proof, clientId: string | null, cookie_hash: Sha256Hex
     auth_time: proof.authTime,
     expires_at: proof.authTime + absolute,
     silent_until: proof.authTime + refresh,
-    clients: clientId === null ? [] : [clientId],
+    clients: [...clients],
     cookie_hash,
   }
 }
@@ -80,7 +80,7 @@ async function renew(standing: Found<SignIn>, fresh: SignIn, ttl: number, issuer
   const { id, clients } = standing.value
   const renewed = { ...standing.value, ...fresh, id, clients: [...new Set([...clients, ...fresh.clients])] }
   try {
-    await renewSignIn(issuer.state, standing, renewed, ttl)
+    await renewSignIn(issuer, standing, renewed, ttl)
     return renewed
   } catch (error) {
     if (isPortError(error, 'Conflict', 'NotFound')) return null

@@ -1,3 +1,4 @@
+import { invalidRequest } from '../../http/oauth-error.ts'
 import type { Issuer } from '../issuer.ts'
 import type { Asked, Check, Checked } from './check.ts'
 import { claims } from './checks/claims.ts'
@@ -34,6 +35,12 @@ export const checks: readonly Check[] = [
 
 export async function runChecks(asked: Asked, issuer: Issuer): Promise<Checked> {
   const checked: Checked = {}
-  for (const check of checks) Object.assign(checked, await check(asked, issuer))
+  for (const check of checks) {
+    const { hint_subject = checked.hint_subject, ...fields } = await check(asked, issuer)
+    // OpenID Connect Core section 5.5.1: nobody else than the `sub` asked for may complete it, whomever the hint names.
+    if (checked.hint_subject !== undefined && hint_subject !== checked.hint_subject)
+      throw invalidRequest('id_token_hint and the sub asked for in claims name two people')
+    Object.assign(checked, fields, { hint_subject })
+  }
   return checked
 }

@@ -41,10 +41,11 @@ export async function completeSignIn(
     throw notInDirectory()
   }
 
-  const begun = await beginSignIn(proof, asked.client_id, readCookie(request, ssoCookie(issuer.url)), issuer)
-  const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
   const groups = heldGroups(issuer.policy, proof.person, resolution.groups)
-  if (!admits(audience, groups)) {
+  const admitted = admits(audience, groups)
+  const begun = await beginSignIn(proof, admitted ? [asked.client_id] : [], readCookie(request, ssoCookie(issuer.url)), issuer)
+  const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
+  if (!admitted) {
     auditRefusal(proof, audience, 'holds no group that is required', issuer)
     return notAdmitted(audience, proof.person, issuer, cookie)
   }
@@ -75,7 +76,7 @@ export async function completeSignIn(
 async function completeOwn(request: Request, pending: Found<AuthorizationRequest>, proof: Proof, issuer: Issuer): Promise<Response> {
   const resolution = await issuer.directory.resolve(proof.person)
   if (resolution.state === 'refused') throw notInDirectory()
-  const begun = await beginSignIn(proof, null, readCookie(request, ssoCookie(issuer.url)), issuer)
+  const begun = await beginSignIn(proof, [], readCookie(request, ssoCookie(issuer.url)), issuer)
   const cookie = setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge })
   if (!(await consumed(pending, issuer))) return alreadyCompleted(issuer.site.name, issuer, { 'set-cookie': cookie })
   issuer.audit.record({ event: 'signin.completed', subject: proof.person, how: proof.method, sign_in: begun.id })

@@ -6,7 +6,7 @@ import { createDeviceRequest, DEVICE_REQUEST_LIFETIME, type DeviceRequest } from
 import { DEVICE_CODE, type DrawnToken, drawToken } from '../../records/ids.ts'
 import { drawUserCode, shownUserCode } from '../../records/user-code.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
-import { declaredResource } from '../resource.ts'
+import { askedResource } from '../resource.ts'
 import { grantedScopes, scopes } from '../scopes.ts'
 import { authenticateClient } from '../token/client-authentication.ts'
 
@@ -24,7 +24,7 @@ export async function deviceAuthorization(request: Request, issuer: Issuer): Pro
   if (!client.device) throw unauthorizedClient('the policy gives this client no device flow')
   const granted = grantedScopes(parameters.get('scope'))
   if (granted.length === 0) throw invalidScope(`scope names none of ${scopes.join(', ')}`)
-  const resource = declaredResource(parameters, issuer)
+  const resource = askedResource(parameters, issuer.policy)
 
   const code = await drawToken(issuer.random, DEVICE_CODE)
   const country = countryOf(request)

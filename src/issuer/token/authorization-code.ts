@@ -3,6 +3,7 @@ import { invalidGrant, invalidTarget, temporarilyUnavailable } from '../../http/
 import type { Parameters } from '../../http/parameters.ts'
 import { type AuthorizationCode, findCode } from '../../records/authorization-code.ts'
 import type { Issuer } from '../issuer.ts'
+import { askedResource } from '../resource.ts'
 import type { AuthenticatedClient } from './client-authentication.ts'
 import { revokeReplayed } from './code-replay.ts'
 import { prepare } from './prepare.ts'
@@ -30,7 +31,7 @@ export async function authorizationCodeGrant(
   const code = await findCode(issuer.state, presentation.hash, issuer.log)
   if (code === null) return revokeReplayed(presentation, invalidGrant('the code is not live'), issuer)
   await checkPresentation(presentation, code)
-  checkResource(parameters, code)
+  checkResource(parameters, code, issuer)
 
   const { opening, minted } = await prepare(code, 'code', issuer)
   const opened = await spend(presentation.hash, code, opening, issuer)
@@ -44,7 +45,7 @@ export async function authorizationCodeGrant(
 }
 
 /** RFC 8707 section 2.2: the token endpoint can't be asked for more than the authorization was for. */
-function checkResource(parameters: Parameters, code: AuthorizationCode): void {
-  if (parameters.all('resource').some((asked) => asked !== code.resource))
-    throw invalidTarget('resource is not the one the code was issued for')
+function checkResource(parameters: Parameters, code: AuthorizationCode, issuer: Issuer): void {
+  const asked = askedResource(parameters, issuer.policy)
+  if (asked !== undefined && asked !== code.resource) throw invalidTarget('resource is not the one the code was issued for')
 }

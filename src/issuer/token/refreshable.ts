@@ -8,6 +8,7 @@ import type { EndingCause } from '../../records/ending.ts'
 import type { Session } from '../../records/session.ts'
 import { DIRECTORY_ACR } from '../acr.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
+import { askedResource } from '../resource.ts'
 import type { Grant } from './mint.ts'
 import type { RefreshRequest } from './refresh-request.ts'
 
@@ -39,7 +40,7 @@ export async function refreshable(request: RefreshRequest, session: Session, iss
   const end = absoluteEnd(issuer.policy, audience, session.auth_time)
   if (end <= nowSeconds(issuer)) return ended('absolute_limit', 'the session has reached its absolute limit', session, issuer)
   const scopes = narrowed(request, session)
-  checkResource(request, session)
+  checkResource(request, session, issuer)
 
   const resolution = await issuer.directory.resolve(person)
   if (resolution.state === 'refused') return ended('account_removed', 'the directory no longer has this person', session, issuer)
@@ -76,9 +77,9 @@ function narrowed({ parameters }: RefreshRequest, session: Session): readonly st
 }
 
 /** RFC 8707 section 2.2. */
-function checkResource({ parameters }: RefreshRequest, session: Session): void {
-  if (parameters.all('resource').some((asked) => asked !== session.resource))
-    throw invalidTarget('resource is not the one the session was opened for')
+function checkResource({ parameters }: RefreshRequest, session: Session, issuer: Issuer): void {
+  const asked = askedResource(parameters, issuer.policy)
+  if (asked !== undefined && asked !== session.resource) throw invalidTarget('resource is not the one the session was opened for')
 }
 
 async function ended(cause: EndingCause, description: string, session: Session, issuer: Issuer): Promise<never> {

@@ -127,6 +127,7 @@ export const listingCases: readonly StateCase[] = [
         'a\u{10ffff}',
         'a\u{10ffff}\u{10ffff}',
         'a\u{d7ff}x',
+        'a\u{e000}',
         'b',
       ]
       await Promise.all(names.map((name) => state.put(`tok.${name}`, bytes('x'), MINUTE)))

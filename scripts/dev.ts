@@ -1,0 +1,139 @@
+import { createServer } from 'node:net'
+import { join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Documents } from '../src/config/documents.ts'
+import { BuildError, build, ROOT } from './build.ts'
+import { type DeliveredSecret, deliveredSecrets, putSecretsOnce } from './dev/client-secrets.ts'
+import { everyMinute } from './dev/cron.ts'
+import { type WranglerDev, wranglerDev } from './dev/wrangler-dev.ts'
+import { ensureDevVars } from './dev-vars.ts'
+import { OpsError } from './ops-client.ts'
+
+const USAGE = `npm start -- [options]
+  --port N          listen on 127.0.0.1:N; the issuer is then http://localhost:N (8787)
+  --persist-to DIR  keep the records in DIR (.wrangler/state)
+  --vars FILE       read secrets from FILE, and add those it lacks (.dev.vars)
+  --no-cron         leave the scheduled work alone`
+
+const START = 30_000 // ms: a warm start takes about two seconds, a cold one on a busy machine ten
+
+interface Options {
+  port: number
+  persistTo: string
+  vars: string
+  cron: boolean
+}
+
+/** What keeps `npm start` from starting, in words for the person who typed it. */
+class StartError extends Error {}
+
+await main().catch((error: unknown) => {
+  if (!(error instanceof StartError || error instanceof BuildError)) throw error
+  console.error(error.message)
+  process.exit(1)
+})
+
+/** Runs the issuer on this computer until it is told to stop. */
+async function main(): Promise<void> {
+  const options = readOptions()
+  await refuseTakenPort(options.port)
+  const { documents, warnings } = await build()
+  for (const warning of warnings) console.warn(`warning: ${warning}`)
+
+  const { service, policy } = documents
+  const secrets = deliveredSecrets(policy)
+  const vars = await ensureDevVars(options.vars, ['SEAL_KEY', 'OPS_KEY', ...secrets.map(({ variable }) => variable)])
+  const issuer = issuerOn(options.port, service.issuer)
+  const wrangler = wranglerDev({ ...options, ...(issuer === service.issuer ? {} : { issuer }) })
+  stopOnSignals(wrangler)
+  void wrangler.ended.then((asked) => {
+    if (asked) return
+    console.error(`${wrangler.said()}wrangler has ended, and with it the service`)
+    process.exit(1)
+  })
+
+  await ready(issuer, wrangler)
+  wrangler.show()
+  const target = { issuer, instance: service.instance, opsKey: vars.get('OPS_KEY') ?? '' }
+  await putSecretsOnce(secrets, vars, target, options.persistTo).catch((error: unknown) => {
+    if (!(error instanceof OpsError)) throw error
+    console.error(`warning: the development secrets of clients were not put: ${error.message}`)
+  })
+  if (options.cron) everyMinute(`http://127.0.0.1:${options.port}`, (message) => console.error(`warning: ${message}`))
+  console.log(whereToGo(issuer, documents, secrets, options))
+}
+
+function readOptions(): Options {
+  try {
+    const { values } = parseArgs({
+      options: {
+        port: { type: 'string', default: '8787' },
+        'persist-to': { type: 'string', default: join(ROOT, '.wrangler/state') },
+        vars: { type: 'string', default: join(ROOT, '.dev.vars') },
+        cron: { type: 'boolean', default: true },
+      },
+      allowNegative: true,
+    })
+    const port = Number(values.port)
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new StartError(`--port ${values.port} is no port\n\n${USAGE}`)
+    return { port, persistTo: resolve(values['persist-to']), vars: resolve(values.vars), cron: values.cron }
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
+  }
+}
+
+async function refuseTakenPort(port: number): Promise<void> {
+  const server = createServer()
+  const { promise, resolve: listening, reject } = Promise.withResolvers<void>()
+  server.once('error', reject).listen(port, '127.0.0.1', listening)
+  try {
+    await promise
+  } catch (error) {
+    const reason =
+      error instanceof Error && 'code' in error && error.code === 'EADDRINUSE' ? 'is taken by another program' : `can't be used: ${error}`
+    throw new StartError(`port ${port} of 127.0.0.1 ${reason}. Another one: npm start -- --port ${port + 1}`)
+  }
+  await new Promise((closed) => server.close(closed))
+}
+
+/** The document's own issuer where it is this port, else `localhost` on it: people reach no other address of this computer. */
+function issuerOn(port: number, issuer: string): string {
+  const own = ['localhost', '127.0.0.1'].map((host) => `http://${host}:${port}`)
+  return own.includes(issuer) ? issuer : `http://localhost:${port}`
+}
+
+function stopOnSignals(wrangler: WranglerDev): void {
+  const stop = () => void wrangler.stop().then(() => process.exit(0))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop)
+  process.once('disconnect', stop) // a test that started it is gone
+}
+
+async function ready(issuer: string, wrangler: WranglerDev): Promise<void> {
+  const until = Date.now() + START
+  let last = 'nothing'
+  while (Date.now() < until && !wrangler.said().includes('[ERROR]')) {
+    const response = await fetch(`${issuer}/healthz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null)
+    await response?.body?.cancel()
+    if (response?.status === 200) return
+    if (response !== null) last = `status ${response.status}`
+    await new Promise((wait) => setTimeout(wait, 50))
+  }
+  await wrangler.stop()
+  throw new StartError(`${wrangler.said()}${issuer}/healthz did not answer 200 (last: ${last})`)
+}
+
+function whereToGo(issuer: string, { service, policy }: Documents, secrets: readonly DeliveredSecret[], options: Options): string {
+  const people = service.directory.people.filter((person) => !person.suspended).map((person) => person.email)
+  const lines = [
+    ['start page', `${issuer}/`],
+    ['discovery', `${issuer}/.well-known/openid-configuration`],
+    ['sign in as', people.join(', ')],
+    ['clients', Object.keys(policy.clients).join(', ')],
+    ...secrets.map(({ client, variable }) => [`secret of ${client}`, `${variable} in ${relative(process.cwd(), options.vars)}`]),
+    ['documents', 'config/service.yaml, config/policy.yaml; how to: README.md, docs/'],
+    ['every record', `${issuer}/cdn-cgi/explorer, to whoever reaches this port`],
+  ]
+  const width = Math.max(...lines.map(([name = '']) => name.length))
+  return [`\nsluis-edge is ready: ${issuer}\n`, ...lines.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`), ''].join('\n')
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../../scripts/build.ts'
+import { parseDevVars } from '../../scripts/dev-vars.ts'
+
+/** An issuer that runs as `npm start` runs it, on a port, records and secrets of its own. */
+export interface RunningIssuer extends AsyncDisposable {
+  /** `http://localhost:<port>` */
+  issuer: string
+  port: number
+  /** The secret of the client `backend`. */
+  backendSecret: string
+  /** The value of every secret it was started with, by name: what no log line may hold. */
+  secrets: ReadonlyMap<string, string>
+  /** Everything it has written so far, standard error too. */
+  output(): string
+  /** Ends it and removes its records. Safe to repeat. */
+  stop(): Promise<void>
+  /** Ends it and starts it again over the same records, on the same port. */
+  restart(): Promise<void>
+}
+
+export interface StartOptions {
+  /** Calls the scheduled handler every minute, as Cloudflare does. Off: a test's records are changed by the test alone. */
+  cron?: boolean
+}
+
+const START = 60_000 // ms: as long as `npm start` waits itself, twice over
+const STOP = 8_000 // ms: it ends what it started by force after three
+
+/** Starts the issuer of this repository's documents and resolves when it answers. `await using` ends it also when the test fails. */
+export async function startIssuer({ cron = false }: StartOptions = {}): Promise<RunningIssuer> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluis-e2e-'))
+  const vars = join(folder, 'vars')
+  const port = await freePort()
+  const args = ['--port', String(port), '--persist-to', join(folder, 'state'), '--vars', vars, ...(cron ? [] : ['--no-cron'])]
+  let written = ''
+  const start = () => startProcess(args, (text) => (written += text))
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+
+  let child = await start().catch(async (error: unknown) => {
+    await remove()
+    throw error
+  })
+  const secrets = parseDevVars(await readFile(vars, 'utf8'))
+  const stop = async () => {
+    await stopProcess(child)
+    await remove()
+  }
+  return {
+    issuer: `http://localhost:${port}`,
+    port,
+    backendSecret: secrets.get('BACKEND_CLIENT_SECRET') ?? '',
+    secrets,
+    output: () => written,
+    stop,
+    async restart() {
+      await stopProcess(child)
+      child = await start()
+    },
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+async function startProcess(args: readonly string[], heard: (text: string) => void): Promise<ChildProcess> {
+  // the channel tells it when this process is gone, however that came about
+  const child = spawn(process.execPath, [join(ROOT, 'scripts/dev.ts'), ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  let said = ''
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      heard(text)
+      said += text
+      if (/^sluis-edge is ready: /m.test(said)) resolve()
+    })
+  }
+  child.on('exit', (code) => reject(new Error(`the issuer ended with ${code} before it was ready:\n${said}`)))
+  const timer = setTimeout(() => reject(new Error(`the issuer was not ready in ${START / 1000} s:\n${said}`)), START)
+  try {
+    await promise
+    return child
+  } catch (error) {
+    await stopProcess(child)
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const force = setTimeout(() => child.kill('SIGKILL'), STOP)
+  child.kill('SIGTERM')
+  await ended
+  clearTimeout(force)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((closed) => server.close(closed))
+  if (typeof address !== 'object' || address === null) throw new TypeError('a TCP server has an address and a port')
+  return address.port
+}

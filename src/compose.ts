@@ -77,7 +77,12 @@ export interface Services {
  */
 export function compose(env: Env, documents: Documents, platform: Platform): Services {
   const service = withVars(documents.service, env)
-  return composeOn(embedded(env, service, platform), { service, policy: documents.policy }, { ...platform, opsKey: opsKey(env.OPS_KEY) })
+  const audit = service.audit === 'log' ? (platform.audit ?? noAudit) : noAudit
+  return composeOn(
+    embedded(env, service, platform),
+    { service, policy: documents.policy },
+    { ...platform, audit, opsKey: opsKey(env.OPS_KEY) },
+  )
 }
 
 /** The same on adapters somebody else picked: how tests run the whole service on `memory`. */

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startIssuer } from '../test/e2e/start-issuer.ts'
+import { freePort, startIssuer } from '../test/e2e/start-issuer.ts'
 import { ROOT } from './build.ts'
+import { withPlanted } from './checks/planted.ts'
 
 async function run(...args: string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [join(ROOT, 'scripts/dev.ts'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -45,6 +46,29 @@ test('npm start makes an issuer on a port of its choosing, and nothing it writes
   expect(running.output()).toMatch(/secret of backend +BACKEND_CLIENT_SECRET in /)
   expect(running.output()).not.toContain('warning:')
   for (const secret of running.secrets.values()) expect(running.output()).not.toContain(secret)
+})
+
+test('npm start ends when npm is gone, though nobody told it', async () => {
+  await withPlanted({ keep: '' }, async (root) => {
+    const port = await freePort()
+    const command = [
+      process.execPath,
+      join(ROOT, 'scripts/dev.ts'),
+      '--no-cron',
+      '--port',
+      port,
+      '--persist-to',
+      `${root}/state`,
+      '--vars',
+      `${root}/vars`,
+    ]
+    const shell = spawn('sh', ['-c', `${command.join(' ')}; true`], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await new Promise<void>((ready) => shell.stdout.setEncoding('utf8').on('data', (text: string) => text.includes('is ready') && ready()))
+    const closed = new Promise((resolve) => shell.once('close', resolve)) // when the last that writes to it has ended
+    shell.kill('SIGKILL')
+    await closed
+    await expect(fetch(`http://localhost:${port}/healthz`)).rejects.toThrow()
+  })
 })
 
 test('records outlive a restart, and nothing is left running after the end', async () => {

@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const vars = await ensureDevVars(options.vars, ['SEAL_KEY', 'OPS_KEY', ...secrets.map(({ variable }) => variable)])
   const issuer = issuerOn(options.port, service.issuer)
   const wrangler = wranglerDev({ ...options, ...(issuer === service.issuer ? {} : { issuer }) })
-  stopOnSignals(wrangler)
+  stopWhenTold(wrangler)
   void wrangler.ended.then((asked) => {
     if (asked) return
     console.error(`${wrangler.said()}wrangler has ended, and with it the service`)
@@ -103,10 +103,18 @@ function issuerOn(port: number, issuer: string): string {
   return own.includes(issuer) ? issuer : `http://localhost:${port}`
 }
 
-function stopOnSignals(wrangler: WranglerDev): void {
-  const stop = () => void wrangler.stop().then(() => process.exit(0))
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop)
-  process.once('disconnect', stop) // a test that started it is gone
+/** Ends everything when it is told to, or when whoever started it is gone: npm passes a signal on to a shell, which keeps it to itself. */
+function stopWhenTold(wrangler: WranglerDev): void {
+  let stopping = false
+  const stop = () => {
+    if (!stopping) void wrangler.stop().then(() => process.exit(0))
+    stopping = true
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) stop()
+  }, 250)
 }
 
 async function ready(issuer: string, wrangler: WranglerDev): Promise<void> {
@@ -131,7 +139,8 @@ function whereToGo(issuer: string, { service, policy }: Documents, secrets: read
     ['sign in as', people.join(', ')],
     ['clients', Object.keys(policy.clients).join(', ')],
     ...secrets.map(({ client, variable }) => [`secret of ${client}`, `${variable} in ${relative(process.cwd(), options.vars)}`]),
-    ['documents', 'config/service.yaml, config/policy.yaml; how to: README.md, docs/'],
+    ['documents', 'config/service.yaml, config/policy.yaml (start again after a change)'],
+    ['to read', 'README.md, docs/'],
     ['every record', `${issuer}/cdn-cgi/explorer, to whoever reaches this port`],
   ]
   const width = Math.max(...lines.map(([name = '']) => name.length))

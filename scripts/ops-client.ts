@@ -44,7 +44,7 @@ const REAL: OpsDependencies = {
 const TIMEOUT = 15_000 // ms: a store that takes longer is down
 
 /**
- * Asks `POST /ops` of a running issuer for one command, signed and for one use (docs/operate.md, "The operator route").
+ * Asks `POST /ops` of a running issuer for one command, signed and for one use (docs/operate.md, "The operator's route").
  *
  * @returns the members of its answer
  * @throws OpsError

@@ -82,10 +82,11 @@ export interface Services {
  */
 export function compose(env: Env, documents: Documents, platform: Platform): Services {
   const service = withVars(documents.service, env)
+  const audit = service.audit === 'log' ? (platform.audit ?? noAudit) : noAudit
   return composeOn(
     embedded(env, service, platform),
     { service, policy: documents.policy },
-    { ...platform, opsKey: opsKey(env.OPS_KEY), limits: limits(env, platform.log) },
+    { ...platform, audit, opsKey: opsKey(env.OPS_KEY), limits: limits(env, platform.log) },
   )
 }
 

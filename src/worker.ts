@@ -1,6 +1,7 @@
 import policy from 'sluis-policy'
 import service from 'sluis-service'
 import { createApp } from './app.ts'
+import { logAudit } from './audit/audit.ts'
 import { compose, type Env, type Services } from './compose.ts'
 import { resumeEndings } from './logout/endings.ts'
 import { jsonLog } from './telemetry/log.ts'
@@ -10,7 +11,9 @@ export { SealedSecrets } from './adapters/sealed/sealed-secrets.ts'
 
 const clock = { now: () => Date.now() }
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
-const log = jsonLog((line) => console.log(line), clock)
+const write = (line: string) => console.log(line)
+const log = jsonLog(write, clock)
+const platform = { clock, random, log, audit: logAudit(write, clock) }
 
 interface Isolate {
   services: Services
@@ -20,24 +23,50 @@ interface Isolate {
 /** One an isolate: bindings don't change while it lives. Built by the first event, because secrets come with it. */
 let isolate: Isolate | undefined
 
-function start(env: Env): Isolate {
-  const services = compose(env, { service, policy }, { clock, random, log })
-  return { services, app: createApp(services) }
+/** null when a variable or a Worker secret is not what it must be: the log says which, and every answer is 503 until it is mended. */
+function started(env: Env): Isolate | null {
+  if (isolate !== undefined) return isolate
+  try {
+    const services = compose(env, { service, policy }, platform)
+    isolate = { services, app: createApp(services) }
+    return isolate
+  } catch (error) {
+    log.error('start.failed', { error })
+    return null
+  }
 }
 
 export default {
   fetch(request, env, context) {
-    isolate ??= start(env)
-    return isolate.app.fetch(request, env, context)
+    const isolate = started(env)
+    return isolate === null ? misconfigured() : isolate.app.fetch(request, env, context)
   },
 
-  /** Every minute. What a first start needs is made before the first person comes: signing keys and the state secret. */
+  /**
+   * Every minute. What a first start needs is made before the first person comes: signing keys and the state secret; and what something cut
+   * short is done. One that fails keeps none of the others.
+   */
   async scheduled(_controller, env) {
-    isolate ??= start(env)
+    const isolate = started(env)
+    if (isolate === null) return
     const { issuer, guard } = isolate.services
-    await issuer.keyring.keySet()
-    await resumeEndings(issuer)
-    const secret = await guard()
-    if (secret === 'changed') log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })
+    await attempt('signing keys', () => issuer.keyring.keySet())
+    await attempt('endings', () => resumeEndings(issuer))
+    await attempt('state secret', async () => {
+      if ((await guard()) === 'changed') log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })
+    })
   },
 } satisfies ExportedHandler<Env>
+
+async function attempt(kind: string, task: () => Promise<unknown>): Promise<void> {
+  try {
+    await task()
+  } catch (error) {
+    log.error('scheduled.failed', { kind, error })
+  }
+}
+
+function misconfigured(): Response {
+  const body = { error: 'temporarily_unavailable', error_description: 'this service is not configured; its log says what is missing' }
+  return Response.json(body, { status: 503, headers: { 'cache-control': 'no-store', 'retry-after': '60' } })
+}

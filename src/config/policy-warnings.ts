@@ -3,7 +3,7 @@ import type { Problem } from './problems.ts'
 
 /**
  * What is odd about a policy without being wrong: groups that let nobody in anywhere and stand in no token.
- * A token for an audience names what it lists, all, or what shares a `<scope>:<thing>` with what it requires (reference: groups scoping).
+ * A token for an audience names what it lists, all, or what shares a `<scope>:<thing>` with what it requires.
  */
 export function policyWarnings(policy: Policy): Problem[] {
   const audiences = [...Object.values(policy.clients), ...Object.values(policy.resources)]

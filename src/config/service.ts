@@ -35,6 +35,8 @@ export const serviceSchema = z.strictObject({
   directory: z.strictObject({ kind: z.literal('local'), people: z.array(person) }),
   signin,
   keyring: keyring.prefault({}),
+  /** Where audit events go. They name people, request logs don't: `log` writes them as lines marked `"audit":true`. */
+  audit: z.enum(['none', 'log']).default('none'),
 })
 
 export type Service = z.output<typeof serviceSchema>

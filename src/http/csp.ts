@@ -6,17 +6,19 @@ export interface PageContents {
   readonly script?: boolean
   /** The page's script calls the issuer. */
   readonly connect?: boolean
+  /** The origin its style and icon come from, where that is not its own. */
+  readonly assets?: string
   /** The redirect URI a form of this page can end in: browsers hold form-action against the whole chain of redirects. */
   readonly formActionTo?: string
 }
 
 /** The Content-Security-Policy of a page: our own style and icon, and of the rest only what the page says it has. */
-export function pageCsp({ script = false, connect = false, formActionTo }: PageContents = {}): string {
+export function pageCsp({ script = false, connect = false, assets = "'self'", formActionTo }: PageContents = {}): string {
   const target = formActionTo === undefined ? undefined : formTarget(formActionTo)
   return [
     "default-src 'none'",
-    "style-src 'self'",
-    "img-src 'self'",
+    `style-src ${assets}`,
+    `img-src ${assets}`,
     ...(script ? ["script-src 'self'"] : []),
     ...(connect ? ["connect-src 'self'"] : []),
     "base-uri 'none'",

@@ -26,6 +26,7 @@ function misdirected(issuer: string): Refusal {
     code: 'misdirected_request',
     description: `This service answers at ${issuer} only.`,
     title: 'Another address',
-    advice: `Open ${issuer} instead. Who runs this service: the host of the request must be the issuer's.`,
+    advice: 'Sign-ins hold for one name only. Who runs this service: the host of the request must be the issuer’s.',
+    issuerIsAt: issuer,
   })
 }

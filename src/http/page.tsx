@@ -20,6 +20,7 @@ export async function pageResponse(page: Page, options: PageOptions): Promise<Re
   const csp = pageCsp({
     script: page.script !== undefined,
     connect: page.connects === true,
+    ...(page.elsewhere === true ? { assets: site.issuer } : {}),
     ...(formActionTo === undefined ? {} : { formActionTo }),
   })
   return new Response(`<!doctype html>${document}`, {

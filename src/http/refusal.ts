@@ -9,6 +9,8 @@ export interface RefusalWords {
   readonly title: string
   /** What the reader can do about it. */
   readonly advice: string
+  /** The issuer's address, for who came to it by another name: the page links it. */
+  readonly issuerIsAt?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 

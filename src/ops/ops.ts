@@ -23,7 +23,7 @@ export interface Operations {
 }
 
 const WINDOW = 60 // s: an operator's clock and ours, and the way between
-const NONCE_LIFETIME = 120 // s: as long as a signature can be in the window, on both sides of it
+const NONCE_LIFETIME = 120 // s: a signature is good for less than that, whichever side of the window it comes in by
 
 /**
  * `POST /ops`: one signed command, once. Signature and headers: docs/operate.md, "The operator's route". No answer holds a secret.
@@ -53,8 +53,8 @@ async function signedNonce(request: Request, body: Bytes, key: Bytes, { instance
   const message = ['sluis-ops-v1', instance, 'POST', '/ops', time, nonce, hex(await sha256(body))].join('\n')
   const expected = utf8(hex(await hmacSha256(key, utf8(message))))
   if (!equalBytes(expected, utf8(signature))) throw unsigned('The signature is missing or wrong.')
-  if (!/^[0-9]{1,12}$/.test(time) || Math.abs(clock.now() / 1000 - Number(time)) > WINDOW)
-    throw unsigned('sluis-time is more than 60 s from now.')
+  if (!/^[0-9]{1,12}$/.test(time) || Math.abs(clock.now() / 1000 - Number(time)) >= WINDOW)
+    throw unsigned('sluis-time is 60 s or more from now.')
   if (decodeBase64url(nonce)?.length !== 16) throw unsigned('sluis-nonce is not 16 bytes in base64url.')
   return nonce
 }

@@ -7,7 +7,9 @@ export function expiredPage(): Page {
     body: (
       <>
         <h1>This sign-in is not valid any more</h1>
-        <p>It waited too long, was finished already, or began in another browser. Nobody was signed in.</p>
+        <p>
+          It was finished already, perhaps in another tab; or it waited too long, or began in another browser. This page signed nobody in.
+        </p>
         <p>Go back to the application you came from and start again.</p>
       </>
     ),

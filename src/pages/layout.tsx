@@ -11,6 +11,8 @@ export interface Page {
   readonly connects?: boolean
   /** For what is a table more than a sentence. */
   readonly wide?: boolean
+  /** It is shown at another address than the issuer's, where its style and icon are not. */
+  readonly elsewhere?: boolean
 }
 
 interface DocumentProps {
@@ -21,6 +23,7 @@ interface DocumentProps {
 
 /** The whole document but its doctype. Works without JavaScript; styles and scripts are files of ours, never inline. */
 export function Document({ site, page, requestId }: DocumentProps) {
+  const assets = page.elsewhere === true ? `${site.issuer}/assets` : '/assets'
   return (
     <html lang="en">
       <head>
@@ -29,13 +32,13 @@ export function Document({ site, page, requestId }: DocumentProps) {
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         <title>{`${page.title} · ${site.name}`}</title>
-        <link rel="icon" type="image/svg+xml" href="/assets/icon.svg" />
-        <link rel="stylesheet" href="/assets/style.css" />
-        {page.script === undefined ? null : <script type="module" src={`/assets/${page.script}.js`} />}
+        <link rel="icon" type="image/svg+xml" href={`${assets}/icon.svg`} />
+        <link rel="stylesheet" href={`${assets}/style.css`} />
+        {page.script === undefined ? null : <script type="module" src={`${assets}/${page.script}.js`} />}
       </head>
       <body class={page.wide === true ? 'wide' : undefined}>
         <header class="masthead">
-          <img src="/assets/icon.svg" alt="" width="28" height="28" />
+          <img src={`${assets}/icon.svg`} alt="" width="28" height="28" />
           <span>{site.name}</span>
         </header>
         <main>{page.body}</main>

@@ -1,7 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { keys } from '../../src/ports/keys.ts'
 import { engines, TestBrowser, type TestService, type TestStore, testStore } from '../flows/harness.ts'
-import { ADA, accepted, anotherTab, codeIn, freshCode, GRACE, pick, redeem, roaming, signInOf, tokenOf, waitingRequest, warmIsolate } from './arrange.ts'
+import {
+  ADA,
+  accepted,
+  anotherTab,
+  codeIn,
+  freshCode,
+  GRACE,
+  pick,
+  redeem,
+  roaming,
+  signInOf,
+  tokenOf,
+  waitingRequest,
+  warmIsolate,
+} from './arrange.ts'
 import { countCalls } from './count-calls.ts'
 import { type Fault, faults, misfortune } from './faults.ts'
 import { interleaving, seeded } from './interleave.ts'
@@ -71,13 +85,17 @@ async function completesAfter(fault: Fault, nth: number, { store, sound, before 
 
 const RACERS = 5
 
-describe('completions of one request in parallel', () => {
-  it.each(engines)('come to one redirect with a code, and to "already completed" for the other, on %s', async (engine) => {
+describe.each(engines)('two completions of one request in lock-step on %s', (engine) => {
+  it.each([
+    ['new', null],
+    ['hers', ADA],
+  ])('come to one redirect with a code, and to "already completed" for the other, where the sign-in is %s', async (_whose, before) => {
     const store = testStore(engine)
     const lockstep = countCalls()
     const isolates = await Promise.all([1, 2].map(() => warmIsolate(store, lockstep.wrap)))
     const sound = await warmIsolate(store)
     const started = new TestBrowser(sound)
+    if (before !== null) await freshCode(sound, started, before)
     const auth = await waitingRequest(started)
     const had = await codes(sound)
 
@@ -89,7 +107,9 @@ describe('completions of one request in parallel', () => {
     expect((await codes(sound)) - had).toBe(1)
     for (const tab of tabs) expect((await signInOf(sound, tab))?.identity).toBe(ADA)
   })
+})
 
+describe('five completions of one request in parallel', () => {
   it.each(Array.from({ length: 40 }, (_, n) => n))('come to one code in whatever order (%d)', async (seed) => {
     const store = testStore('memory')
     const sound = await warmIsolate(store)

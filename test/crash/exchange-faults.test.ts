@@ -99,6 +99,31 @@ describe.each(engines)('an exchange on %s', (engine) => {
   })
 })
 
+describe.each(engines)('a replay on %s', (engine) => {
+  it.each(faults)('whose store %s at any call ends what the code opened once it is tried again', async (fault) => {
+    const store = testStore(engine)
+    const judge = await warmIsolate(store)
+    for (let nth = 1, struck = true; struck; nth++) {
+      const luck = misfortune()
+      const victim = await warmIsolate(store, luck.wrap)
+      const code = await freshCode(judge)
+      const token = tokenOf(await redemption(await exchange(judge, code))) ?? ''
+      expect(await accepted(judge, [token])).toHaveLength(1)
+
+      luck.strikes(fault, nth)
+      const answer = await redemption(await luck.outcome(exchange(victim, code)))
+      struck = luck.calls.length >= nth
+      if (!struck) expect(answer).toMatchObject({ status: 400, error: 'invalid_grant' })
+      else if (fault === 'stops') expect(answer).toBe('stopped')
+      else expect(answer).toMatchObject({ status: 503 })
+
+      expect(await redeem(judge, code)).toMatchObject({ status: 400, error: 'invalid_grant' })
+      expect(await accepted(judge, [token])).toEqual([])
+      expect(await sessionsOf(judge)).toEqual([])
+    }
+  })
+})
+
 /** Objects of which one message, from `strikes` on the nth, has the fate; so has its repeat, for the adapter asks twice. */
 function troubledObjects(): ShardNetwork & { strikes(nth: number, fate: Fate): void } {
   let plan: { nth: number; fate: Fate } | null = null

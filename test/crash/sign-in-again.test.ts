@@ -2,7 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { keys, personId } from '../../src/ports/keys.ts'
 import { findSignIn } from '../../src/records/sign-in.ts'
 import { engines, TestBrowser, type TestService, testStore } from '../flows/harness.ts'
-import { ADA, accepted, anotherTab, codeIn, freshCode, GRACE, pick, redeem, roaming, signInOf, signInOfCode, tokenOf, waitingRequest, warmIsolate } from './arrange.ts'
+import {
+  ADA,
+  accepted,
+  anotherTab,
+  codeIn,
+  freshCode,
+  GRACE,
+  pick,
+  redeem,
+  roaming,
+  signInOf,
+  signInOfCode,
+  tokenOf,
+  waitingRequest,
+  warmIsolate,
+} from './arrange.ts'
 import { countCalls } from './count-calls.ts'
 import { misfortune } from './faults.ts'
 import { interleaving, seeded } from './interleave.ts'
@@ -132,7 +147,10 @@ async function expectCodes(
 
   expect(answers.map(({ status }) => status)).toEqual(people.map(() => 303))
   const tokens = await Promise.all(answers.map(async (answer) => tokenOf(await redeem(sound, codeIn(answer) ?? ''))))
-  const good = await accepted(sound, tokens.filter((token) => token !== undefined))
+  const good = await accepted(
+    sound,
+    tokens.filter((token) => token !== undefined),
+  )
   // A tab of another person may end what was issued to one before it; nobody else ends anything.
   expect(good).toHaveLength(new Set(people).size === 1 ? people.length : good.length)
   if (first !== null && !people.includes(ADA)) expect(await isLive(sound, first)).toBe(false)

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { type Engine, engines, exchange, testStore } from '../flows/harness.ts'
-import { accepted, endSessionsUnder, endSignIn, freshCode, redeem, redemption, sessionsOf, signedTokens, signInOfCode, warmIsolate } from './arrange.ts'
+import {
+  accepted,
+  endSessionsUnder,
+  endSignIn,
+  freshCode,
+  redeem,
+  redemption,
+  sessionsOf,
+  signedTokens,
+  signInOfCode,
+  warmIsolate,
+} from './arrange.ts'
 import { gaps } from './between-calls.ts'
 import { misfortune } from './faults.ts'
 

@@ -66,12 +66,12 @@ export async function startIssuer({ cron = false }: StartOptions = {}): Promise<
 }
 
 async function startProcess(args: readonly string[], heard: (text: string) => void): Promise<ChildProcess> {
-  // the channel tells it when this process is gone, however that came about
-  const child = spawn(process.execPath, [join(ROOT, 'scripts/dev.ts'), ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  // it ends by itself when this process is gone, however that came about
+  const child = spawn(process.execPath, [join(ROOT, 'scripts/dev.ts'), ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
+    stream.setEncoding('utf8').on('data', (text: string) => {
       heard(text)
       said += text
       if (/^sluis-edge is ready: /m.test(said)) resolve()
@@ -99,7 +99,8 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   clearTimeout(force)
 }
 
-async function freePort(): Promise<number> {
+/** A port of this computer that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -2,7 +2,8 @@ import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { encodeBase64url } from '../../src/crypto/base64url.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
-import { personId } from '../../src/ports/keys.ts'
+import { keys, type PersonId, personId } from '../../src/ports/keys.ts'
+import type { State } from '../../src/ports/state.ts'
 import { markSessionEnded } from '../../src/records/session.ts'
 import { errorOf } from './answers.ts'
 import { claimsOf, contents, redeployed, signedIn, startService, type TestStore, testStore } from './harness.ts'
@@ -10,8 +11,8 @@ import { claimsOf, contents, redeployed, signedIn, startService, type TestStore,
 const store = testStore('memory')
 const service = startService(store)
 const { access_token, id_token, refresh_token } = await signedIn(service)
-const { keys } = await (await service.fetch('/keys')).json<{ keys: { kid: string; alg: string }[] }>()
-const publicKey = keys.find(({ alg }) => alg === 'ES256')
+const published = await (await service.fetch('/keys')).json<{ keys: { kid: string; alg: string }[] }>()
+const publicKey = published.keys.find(({ alg }) => alg === 'ES256')
 const kid = publicKey?.kid ?? ''
 const [header = '', payload = '', signature = ''] = access_token.split('.')
 
@@ -93,10 +94,13 @@ async function accessTokenOf(elsewhere: TestStore): Promise<string> {
   return (await signedIn(startService(elsewhere))).access_token
 }
 
+const ENDED = { ms: store.clock.now(), ttl: 600 }
+
 /** A token of a sign-in of its own, after something has happened to its records. */
-async function after(happens: (claims: Record<string, unknown>) => Promise<void>): Promise<string> {
+async function ownToken(happens: (state: State, of: { person: PersonId; sid: string; jti: string }) => Promise<void>): Promise<string> {
   const { access_token } = await signedIn(service)
-  await happens(claimsOf(access_token))
+  const { sub, sid, jti } = claimsOf(access_token)
+  await happens(store.adapters().state, { person: personId(String(sub)), sid: String(sid), jti: String(jti) })
   return access_token
 }
 
@@ -124,21 +128,12 @@ describe('RFC 6750 3.1: a token that is not live is refused with invalid_token',
     ],
     ['a token of an issuer that has our name and other keys', () => accessTokenOf(testStore('memory'))],
     ['a token of an issuer that has our keys and another name', () => accessTokenOf(renamed)],
-    [
-      'a token whose session has ended',
-      () =>
-        after(({ sub, sid }) =>
-          markSessionEnded(store.adapters().state, personId(String(sub)), String(sid), { ms: store.clock.now(), ttl: 600 }),
-        ),
-    ],
-    [
-      'a token whose session is gone',
-      () => after(({ sub, sid }) => store.adapters().state.delete(`ses.${String(sub).replace('@', '~40').replaceAll('.', '~2E')}.${sid}`)),
-    ],
-    ['a token that was revoked', () => after(({ jti }) => store.adapters().state.delete(`tok.${jti}`))],
+    ['a token whose session has ended', () => ownToken((state, { person, sid }) => markSessionEnded(state, person, sid, ENDED))],
+    ['a token whose session is gone', () => ownToken((state, { person, sid }) => state.delete(keys.session(person, sid)))],
+    ['a token that was revoked', () => ownToken((state, { jti }) => state.delete(keys.token(jti)))],
     [
       'a token whose record can not be read',
-      () => after(async ({ jti }) => void (await store.adapters().state.put(`tok.${jti}`, utf8('{'), 600))),
+      () => ownToken(async (state, { jti }) => void (await state.put(keys.token(jti), utf8('{'), 600))),
     ],
   ])('%s', async (_what, tokenOf) => {
     const answer = await service.fetch('/userinfo', bearer(await tokenOf()))

@@ -79,6 +79,8 @@ function typeOf(schema: Json, where: string): string {
   if (type === 'object' && schema.properties === undefined && typeof values === 'object') return `names, each with ${typeOf(values, where)}`
   if (type === 'string') return schema.contentEncoding === undefined ? 'text' : schema.contentEncoding
   if (type === 'object' || type === 'number' || type === 'integer' || type === 'boolean') return type
+  const [present, ...more] = schema.anyOf?.filter((one) => one.type !== 'null') ?? []
+  if (present !== undefined && more.length === 0) return `${typeOf(present, where)} or null`
   throw new Error(`${where}: no words for ${JSON.stringify(schema)}`)
 }
 

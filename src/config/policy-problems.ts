@@ -14,12 +14,18 @@ export function policyProblems(document: unknown, rings: readonly SigningAlg[] |
   const groups = entries(field(document, 'groups')).map(([name]) => name)
   const clients = entries(field(document, 'clients'))
   const ids = clients.map(([id]) => id)
+  const resources = entries(field(document, 'resources')).map(([id]) => id)
   return [
     ...shapeProblems(policySchema, document),
     ...unmappableNames(document),
     ...clients.flatMap(([id, client]) => {
       const path = ['clients', id]
-      return [...audienceProblems(client, path, groups, rings), ...secretProblems(client, id, path), ...addressProblems(client, path)]
+      return [
+        ...audienceProblems(client, path, groups, rings),
+        ...secretProblems(client, id, path),
+        ...servedResourceProblems(client, path, resources),
+        ...addressProblems(client, path),
+      ]
     }),
     ...entries(field(document, 'resources')).flatMap(([id, resource]) => {
       const path = ['resources', id]
@@ -102,6 +108,17 @@ function secretProblems(client: unknown, id: string, path: Path): Problem[] {
       message: `is neither ${addresses.join(' nor ')}: it names where the secret is kept, and is never the secret`,
     },
   ]
+}
+
+/** Who serves a resource introspects its tokens, and introspection is for clients that authenticate. */
+function servedResourceProblems(client: unknown, path: Path, resources: string[]): Problem[] {
+  const resource = field(client, 'resource')
+  if (typeof resource !== 'string') return []
+  if (part(clientKind, field(client, 'kind')) === 'public') {
+    return [{ path: [...path, 'resource'], message: 'is for confidential clients: it lets them introspect, which a public one can not' }]
+  }
+  if (resources.includes(resource)) return []
+  return [{ path: [...path, 'resource'], message: `${JSON.stringify(resource)} is no resource of this document` }]
 }
 
 function addressProblems(client: unknown, path: Path): Problem[] {

@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { parentPort } from 'node:worker_threads'
 import type { Code, Target } from './contender.ts'
 import type { Driven, Job, Reply, Tokens } from './driver.ts'
@@ -64,7 +64,7 @@ async function connection(origin: string, client: Client, until: number): Promis
   }
 }
 
-function exchangeMessages(options: Parameters<typeof request>[0], body: string | undefined): Promise<{ status: number; text: string }> {
+function exchangeMessages(options: RequestOptions, body: string | undefined): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
   const received = (response: IncomingMessage) => {
     let text = ''
@@ -75,7 +75,7 @@ function exchangeMessages(options: Parameters<typeof request>[0], body: string |
     response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
     response.on('error', reject)
   }
-  request(options as object, received).on('error', reject).end(body)
+  request(options, received).on('error', reject).end(body)
   return promise
 }
 

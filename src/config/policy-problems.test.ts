@@ -28,7 +28,7 @@ describe('a policy document', () => {
     const policy = policySchema.parse({ ...valid, groups: { 'app:demo:user': { lifetime: '90s' } } })
     expect(policy.lifetimes).toEqual({ token: 3_600, refresh: 43_200, absolute: 86_400, hold: 14_400 })
     expect(policy.groups['app:demo:user']).toEqual({ members: [], matchers: [], lifetime: 90 })
-    expect(policy.clients.demo).toEqual({ ...demo, signed_out: [] })
+    expect(policy.clients.demo).toEqual({ ...demo, signed_out: [], device: false })
   })
 
   test('that is wrong in several places says so of each', () => {
@@ -168,6 +168,39 @@ describe('the secret of a client', () => {
   })
 })
 
+describe('the resource a client serves', () => {
+  const API = 'https://api.acme.example'
+  const server = { ...demo, kind: 'confidential', secret: 'internal/oidc/clients/server' }
+  const serving = (fields: object) =>
+    said({ clients: { server: { ...server, ...fields } }, resources: { [API]: { requires: ['app:demo:user'] } } })
+
+  test('is one that is declared, as it is spelled there', () => {
+    expect(serving({ resource: API })).toEqual([])
+    for (const resource of [`${API}/`, 'https://other.acme.example', '', 'constructor', 'server']) {
+      expect(serving({ resource })).toEqual([`clients.server.resource: ${JSON.stringify(resource)} is no resource of this document`])
+    }
+  })
+
+  test('is of a client that can prove itself', () => {
+    expect(serving({ resource: API, kind: 'public', secret: undefined })).toEqual([
+      'clients.server.resource: is for confidential clients: it lets them introspect, which a public one can not',
+    ])
+  })
+
+  test('is one, and a name', () => {
+    expect(serving({ resource: [API] })).toEqual(['clients.server.resource: is a list, not a string'])
+  })
+})
+
+test('a client has the device flow when it says so, yes or no', () => {
+  expect(saidOfClient({ device: true })).toEqual([])
+  expect(saidOfClient({ device: false })).toEqual([])
+  for (const device of ['yes', 1, null, {}]) {
+    expect(saidOfClient({ device })).toHaveLength(1)
+    expect(saidOfClient({ device })[0]).toMatch(/^clients\.demo\.device: /)
+  }
+})
+
 describe('the addresses of a client', () => {
   test('are held to the rules of its kind, each named', () => {
     expect(saidOfClient({ redirects: ['https://a.example/cb#x'], signed_out: ['javascript:/x'] })).toEqual([
@@ -267,6 +300,7 @@ describe('lifetimes', () => {
 })
 
 test('the operators of the console are declared groups', () => {
+  expect(said({ console: { operators: [] } })).toEqual([])
   expect(said({ console: { operators: ['app:demo:user'] } })).toEqual([])
   expect(said({ console: { operators: ['emp:all'] } })).toEqual(['console.operators[0]: "emp:all" is no group of this document'])
 })

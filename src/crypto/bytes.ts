@@ -4,8 +4,10 @@ export type Bytes = Uint8Array<ArrayBuffer>
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 export function utf8(text: string): Bytes {
-  return new Uint8Array(encoder.encode(text))
+  return encoder.encode(text) as Bytes // over a buffer of its own, always: the copy that would prove it is made for every digest
 }
 
 /** The text, or null when the bytes are not UTF-8. */
@@ -30,7 +32,7 @@ export function concat(...parts: Bytes[]): Bytes {
 /** Lower-case hex. */
 export function hex(bytes: Bytes): string {
   let text = ''
-  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  for (const byte of bytes) text += HEX[byte]
   return text
 }
 

@@ -1,4 +1,4 @@
-import { type Bytes, fromUtf8 } from '../crypto/bytes.ts'
+import { type Bytes, concat, fromUtf8 } from '../crypto/bytes.ts'
 import { invalidRequest } from './oauth-error.ts'
 import { type ParameterRules, type Parameters, parseParameters } from './parameters.ts'
 
@@ -47,20 +47,20 @@ export async function readJson(request: Request, options: { readonly limit?: num
 export async function readBytes(request: Request, limit: number): Promise<Bytes> {
   if (Number(request.headers.get('content-length')) > limit) throw tooLarge(limit)
   if (request.body === null) return new Uint8Array(0)
-  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
-  const whole = new Uint8Array(limit)
+  const reader: ReadableStreamDefaultReader<Bytes> = request.body.getReader()
+  const parts: Bytes[] = []
   let length = 0
   for (;;) {
     const { done, value } = await reader.read().catch(() => {
       throw invalidRequest('the body broke off')
     })
-    if (done) return whole.slice(0, length)
-    if (length + value.length > limit) {
+    if (done) return concat(...parts)
+    length += value.length
+    if (length > limit) {
       await reader.cancel().catch(() => undefined)
       throw tooLarge(limit)
     }
-    whole.set(value, length)
-    length += value.length
+    parts.push(value)
   }
 }
 

@@ -13,8 +13,9 @@ export function cors(paths: readonly string[]) {
     if (!open.has(c.req.path)) return next()
     if (c.req.method === 'OPTIONS') return preflight()
     await next()
-    c.header('access-control-allow-origin', '*')
-    c.header('access-control-expose-headers', 'www-authenticate, retry-after, sluis-request-id')
+    // `c.header` would copy the answer for each
+    c.res.headers.set('access-control-allow-origin', '*')
+    c.res.headers.set('access-control-expose-headers', 'www-authenticate, retry-after, sluis-request-id')
   })
 }
 

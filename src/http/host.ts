@@ -6,8 +6,9 @@ const BY_ANY_NAME: ReadonlySet<string> = new Set(['/healthz'])
 
 /** Refuses requests that came by another name than the issuer's: 421 (RFC 9110 section 15.5.20). */
 export function issuerHost(issuer: string) {
+  const prefix = `${new URL(issuer).origin}/`
   return createMiddleware(async (c, next) => {
-    if (!isForIssuer(c.req.url, issuer)) throw misdirected(issuer)
+    if (!c.req.url.startsWith(prefix) && !isForIssuer(c.req.url, issuer)) throw misdirected(issuer)
     await next()
   })
 }

@@ -16,7 +16,7 @@ export function requestId({ random, log }: { random: Random; log: Log }) {
     c.set('requestId', id)
     c.set('log', log.with({ request_id: id }))
     await next()
-    c.header(HEADER, id)
+    c.res.headers.set(HEADER, id) // `c.header` would copy the answer for it
   })
 }
 

@@ -2,7 +2,7 @@ import { readForm } from '../http/body.ts'
 import { invalidClient } from '../http/oauth-error.ts'
 import { json } from '../http/respond.ts'
 import { findRefreshToken } from '../records/refresh-token.ts'
-import { findSession } from '../records/session.ts'
+import { findSessionOf } from '../records/session.ts'
 import { findAccessToken } from './access-token.ts'
 import type { Issuer } from './issuer.ts'
 import { type AuthenticatedClient, authenticateClient } from './token/client-authentication.ts'
@@ -42,9 +42,9 @@ async function accessToken(presented: string, asker: AuthenticatedClient, issuer
 
 async function refreshToken(presented: string, asker: AuthenticatedClient, issuer: Issuer): Promise<object | null> {
   const found = await findRefreshToken(issuer.state, presented, issuer.log)
-  if (found.state !== 'live' || found.ref.person === null) return null
-  const session = (await findSession(issuer.state, found.ref.person, found.ref.sid, issuer.log))?.value
-  if (session === undefined || session.client_id !== asker.clientId) return inactive
+  if (found.state !== 'live') return null
+  const session = await findSessionOf(issuer.state, found.ref, issuer.log)
+  if (session?.client_id !== asker.clientId) return inactive
   const { client_id, identity: sub, scopes, auth_time, id: sid } = session
   return { active: true, scope: scopes.join(' '), client_id, username: sub, sub, iss: issuer.url, auth_time, sid }
 }

@@ -3,7 +3,7 @@ import { unauthorizedClient } from '../http/oauth-error.ts'
 import { endSession } from '../logout/endings.ts'
 import { keys, personId } from '../ports/keys.ts'
 import { findRefreshToken } from '../records/refresh-token.ts'
-import { findLegacySession, findSession, findSessionPerson, type Session } from '../records/session.ts'
+import { findSessionOf, findSessionPerson, type Session } from '../records/session.ts'
 import { findAccessToken } from './access-token.ts'
 import type { Issuer } from './issuer.ts'
 import { authenticateClient } from './token/client-authentication.ts'
@@ -37,10 +37,10 @@ async function sessionOf(token: string, issuer: Issuer): Promise<Session | null 
   const { state, log } = issuer
   const found = await findRefreshToken(state, token, log)
   if (found.state === 'unknown') return undefined
-  if (found.state === 'live' && found.ref.person === null) return findLegacySession(state, found.ref.sid, log)
-  const { person, sid } =
-    found.state === 'live' ? found.ref : { person: await findSessionPerson(state, found.mark.sid), sid: found.mark.sid }
-  return person === null ? null : ((await findSession(state, person, sid, log))?.value ?? null)
+  if (found.state === 'live') return findSessionOf(state, found.ref, log)
+  const { sid } = found.mark
+  const person = await findSessionPerson(state, sid)
+  return person === null ? null : findSessionOf(state, { person, sid }, log)
 }
 
 async function revokeAccessToken(token: string, clientId: string, issuer: Issuer): Promise<void> {

@@ -1,6 +1,7 @@
-import { type JWK, type JWTPayload, SignJWT } from 'jose'
+import { CompactSign, type JWK, type JWTPayload } from 'jose'
 import type { Service } from '../config/service.ts'
 import type { SigningAlg } from '../config/values.ts'
+import { utf8 } from '../crypto/bytes.ts'
 import { isPortError, PortError } from '../ports/error.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { Sealer } from '../ports/sealer.ts'
@@ -138,7 +139,7 @@ export function createKeyring(parts: KeyringParts): Keyring {
       if (exp - iat > longestToken) throw new TypeError(`a token lives at most ${longestToken} s`)
       if (!algs.includes(alg)) throw new PortError('Unsupported', `there is no ${alg} ring`)
       const { kid, signer } = await signerFor(alg, exp)
-      return new SignJWT(claims).setProtectedHeader({ alg, kid, typ }).sign(signer)
+      return new CompactSign(utf8(JSON.stringify(claims))).setProtectedHeader({ alg, kid, typ }).sign(signer)
     },
 
     async keySet() {

@@ -5,7 +5,7 @@ import type { Clock, Random } from '../ports/platform.ts'
 import type { State } from '../ports/state.ts'
 import { createEnding, deleteEnding, type Ending, listEndings } from '../records/ending.ts'
 import { drawId } from '../records/ids.ts'
-import { listSessions, type Session } from '../records/session.ts'
+import { deleteSession, findLegacySession, findSession, listSessions, markSessionEnded, type Session } from '../records/session.ts'
 import { deleteSignIn, endSignIn } from '../records/sign-in.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -36,17 +36,28 @@ export async function endSessions(of: Pick<Ending, 'which' | 'cause' | 'by'> & {
   return carryOut(value, parts)
 }
 
-/** Ends one session: a single record, so nothing of it can be left. False when it was not there any more. */
+/** seconds: a refresh that found a session of the Go service is over long before */
+const ENDED_MARK_LIFETIME = 300
+
+/** Ends one session: a single record, so nothing of it can be left. False when this person has none, or no more, under the id. */
 export async function endSession(
   of: { person: PersonId; sid: string; cause: Ending['cause']; by: string },
   parts: EndingParts,
 ): Promise<boolean> {
   const { person, sid, cause, by } = of
-  const { state, audit } = parts
-  const was = await state.get(keys.session(person, sid))
-  await Promise.all([state.delete(keys.session(person, sid)), state.delete(keys.sessionPointer(sid))])
-  if (was === null) return false
+  const { state, audit, log } = parts
+  if ((await findSession(state, person, sid, log)) !== null) await deleteSession(state, person, sid)
+  else if (!(await endLegacySession(person, sid, parts))) return false
   audit.record({ event: 'session.ended', subject: person, session: sid, reason: cause, by })
+  return true
+}
+
+/** One that the Go service wrote: the mark keeps a refresh under way from writing it in our form. */
+async function endLegacySession(person: PersonId, sid: string, { state, clock, log }: EndingParts): Promise<boolean> {
+  const legacy = await findLegacySession(state, sid, log)
+  if (legacy?.identity !== person) return false
+  await markSessionEnded(state, person, sid, { ms: clock.now(), ttl: ENDED_MARK_LIFETIME })
+  await state.delete(keys.legacySession(sid))
   return true
 }
 
@@ -63,7 +74,7 @@ async function carryOut(ending: Ending, parts: EndingParts): Promise<number> {
 
   const sessions = (await listSessions(parts.state, person, parts.log)).filter((session) => isMeant(ending, session))
   for (let from = 0; from < sessions.length; from += AT_ONCE) {
-    await Promise.all(sessions.slice(from, from + AT_ONCE).map((session) => remove(person, session, parts.state)))
+    await Promise.all(sessions.slice(from, from + AT_ONCE).map(({ id }) => deleteSession(parts.state, person, id)))
   }
   const { cause, by } = ending
   if (sessions.length > 0 || signIns.length > 0) {
@@ -102,8 +113,4 @@ function isMeant({ which }: Ending, session: Session): boolean {
     case 'client':
       return session.client_id === which.client
   }
-}
-
-async function remove(person: PersonId, { id }: Session, state: State): Promise<void> {
-  await Promise.all([state.delete(keys.session(person, id)), state.delete(keys.sessionPointer(id))])
 }

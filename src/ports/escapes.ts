@@ -6,17 +6,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * so that no name can end its segment (seed: keys).
  */
 export function escapeSegment(name: string): string {
-  if (/^[A-Za-z0-9_-]*$/.test(name)) return name
-  let segment = ''
-  for (const byte of encoder.encode(name)) {
-    const letter = String.fromCharCode(byte)
-    segment += /[A-Za-z0-9_-]/.test(letter) ? letter : `~${hexOf(byte).toUpperCase()}`
-  }
-  return segment
+  return name.replace(/[^A-Za-z0-9_-]+/g, (others) =>
+    Array.from(encoder.encode(others), (byte) => `~${hexOf(byte).toUpperCase()}`).join(''),
+  )
 }
 
 /** The name that `escapeSegment` writes exactly so, or null: `~41` and `~e9` are nobody's spelling. */
 export function unescapeSegment(segment: string): string | null {
+  if (/^[A-Za-z0-9_-]*$/.test(segment)) return segment
   if (!/^(?:[A-Za-z0-9_-]|~[0-9A-F]{2})*$/.test(segment)) return null
   const letters = segment.replace(/~(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   const name = textOf(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)))

@@ -1,6 +1,8 @@
 import type { PrefixLocation } from './layout5-prefixes.ts'
 import { growsWithUse, type Module } from './layout5-rules.ts'
 
+const encoder = new TextEncoder()
+
 /** Shards of the kinds that grow. Fixed for an instance's life: another number is a migration. */
 const SHARDS = 16
 
@@ -24,7 +26,7 @@ export function shardOf({ pk, sk }: { pk: string; sk: string }): string {
 /** 0 to 15: FNV-1a, 32 bits, over the UTF-8 bytes, modulo 16. */
 export function shardOfSegment(segment: string): number {
   let hash = 0x811c9dc5 // the offset basis, and below the prime, of FNV with 32 bits
-  for (const byte of new TextEncoder().encode(segment)) hash = Math.imul(hash ^ byte, 0x01000193)
+  for (const byte of encoder.encode(segment)) hash = Math.imul(hash ^ byte, 0x01000193)
   return (hash >>> 0) % SHARDS
 }
 

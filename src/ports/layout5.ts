@@ -6,6 +6,8 @@ export { locatePrefix, moduleOfPrefix, type PrefixLocation, type PrefixQuery } f
 export { type Module, modules } from './layout5-rules.ts'
 export { isInstanceName, secretPath } from './layout5-secrets.ts'
 
+const encoder = new TextEncoder()
+
 /** bytes: what a DynamoDB sort key may have */
 const SORT_KEY_LIMIT = 1_024
 
@@ -111,8 +113,13 @@ interface Place {
 }
 
 function place({ module, kind, sk, backup, writer }: Place): Location {
-  if (new TextEncoder().encode(sk).length > SORT_KEY_LIMIT) throw unsupported(`the sort key has over ${SORT_KEY_LIMIT} bytes`)
+  if (isOverLimit(sk)) throw unsupported(`the sort key has over ${SORT_KEY_LIMIT} bytes`)
   return { module, kind, pk: kind, sk, grows: growsWithUse(kind), backup, writer: writer ?? 'owner' }
+}
+
+/** A UTF-16 unit is three bytes of UTF-8 at most: a short key need not be encoded to be known as one. */
+function isOverLimit(sk: string): boolean {
+  return 3 * sk.length > SORT_KEY_LIMIT && encoder.encode(sk).length > SORT_KEY_LIMIT
 }
 
 function unsupported(message: string): PortError {

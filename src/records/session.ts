@@ -7,6 +7,7 @@ import type { Log } from '../telemetry/log.ts'
 import { askedClaims, names } from './claims.ts'
 import { instant } from './instant.ts'
 import { type Found, type RecordType, readRecord, writeRecord } from './record.ts'
+import type { SessionRef } from './refresh-token.ts'
 
 const live = z.looseObject({
   id: z.string().describe('the session id, the `sid` of its tokens'),
@@ -29,7 +30,8 @@ const live = z.looseObject({
 
 const ended = z.looseObject({ ended: z.number().describe('unix ms: the session has ended, and nothing may bring it back') })
 
-const schema = z.union([ended, live])
+// The live form first: nearly every session read is one, and a form that does not fit costs more than one that does.
+const schema = z.union([live, ended])
 
 export const session = {
   key: 'ses.<person>.<sid>',
@@ -110,6 +112,11 @@ export async function findLegacySession(state: State, sid: string, log: Log): Pr
   }
 }
 
+/** The live session a refresh token names, in whichever form it stands. */
+export async function findSessionOf(state: State, { person, sid }: SessionRef, log: Log): Promise<Session | null> {
+  return person === null ? findLegacySession(state, sid, log) : ((await findSession(state, person, sid, log))?.value ?? null)
+}
+
 /** Whose session an id is. */
 export async function findSessionPerson(state: State, sid: string): Promise<PersonId | null> {
   const entry = await state.get(keys.sessionPointer(sid))
@@ -153,6 +160,12 @@ export function updateSession(state: State, found: Found<Session>, value: Sessio
 /** Ends a session for good, whether it was opened or is about to be: the mark stands where the record would. */
 export async function markSessionEnded(state: State, person: PersonId, sid: string, at: { ms: number; ttl: number }): Promise<void> {
   await state.put(keys.session(person, sid), writeRecord(session, { ended: at.ms }), at.ttl)
+}
+
+/** Takes a session away, in our form and in the Go service's: its pointer last, by which a retry finds what a crash left. */
+export async function deleteSession(state: State, person: PersonId, sid: string): Promise<void> {
+  await Promise.all([state.delete(keys.session(person, sid)), state.delete(keys.legacySession(sid))])
+  await state.delete(keys.sessionPointer(sid))
 }
 
 /** Takes back a session that was never handed out. An ended mark, or what somebody else wrote since, stays. */

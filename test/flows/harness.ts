@@ -121,6 +121,11 @@ export class TestBrowser {
   readonly cookies = new Map<string, string>()
   private readonly service: TestService
 
+  /** The issuer this browser talks to. */
+  get issuer(): string {
+    return this.service.url
+  }
+
   constructor(service: TestService) {
     this.service = service
   }
@@ -182,13 +187,13 @@ export async function authorizeUrl(changes: Record<string, string | undefined> =
   return `/authorize?${new URLSearchParams(given)}`
 }
 
-/** Signs somebody in up to the redirect to the client: the URL they are sent to. */
+/** Signs somebody in, on a page also where a sign-in stands, up to the redirect to the client: the URL they are sent to. */
 export async function signIn(
   browser: TestBrowser,
   changes: Record<string, string | undefined> = {},
   person = 'ada@acme.example',
 ): Promise<URL> {
-  const started = await browser.get(await authorizeUrl(changes))
+  const started = await browser.get(await authorizeUrl({ prompt: 'login', ...changes }))
   const login = started.headers.get('location') ?? ''
   const auth = new URL(login, 'http://localhost').searchParams.get('auth') ?? ''
   const answer = await browser.post('/login/picker', { auth, person })

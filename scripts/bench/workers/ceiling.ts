@@ -26,6 +26,7 @@ export class Rows extends DurableObject {
 let key: CryptoKey | undefined
 let served = 0
 
+// biome-ignore lint/style/noDefaultExport: a Worker's entry
 export default {
   /** The least that any issuer on this platform does for a token: one row written, one ES256 signature. */
   async fetch(_request: Request, env: Env): Promise<Response> {

@@ -1,16 +1,16 @@
 import { sha256Hex } from '../../crypto/digest.ts'
 import { endSession } from '../../logout/endings.ts'
 import { isPortError } from '../../ports/error.ts'
-import type { PersonId } from '../../ports/keys.ts'
 import { drawIdNear, placeOf } from '../../records/ids.ts'
 import { createRefreshToken, findRefreshToken, refreshTokenLifetime } from '../../records/refresh-token.ts'
-import { findSession, findSessionPerson, type Session } from '../../records/session.ts'
+import { findSession, findSessionPerson } from '../../records/session.ts'
 import type { SpentMark } from '../../records/spent-mark.ts'
 import { createToken } from '../../records/token.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { mint } from './mint.ts'
 import { notLive, type RefreshRequest } from './refresh-request.ts'
-import { refreshable } from './refreshable.ts'
+import type { Refreshable } from './refreshable.ts'
+import { findStanding } from './standing-session.ts'
 import { type TokenResponse, tokenResponse } from './token-response.ts'
 
 const GRACE = 30_000 // ms: two replicas of one proxy race the same token, and answers get lost
@@ -43,10 +43,9 @@ export async function answerSuccessor(request: RefreshRequest, successor: string
     const found = await findRefreshToken(issuer.state, token, issuer.log)
     if (found.state === 'unknown') return remake(request, token, sid, issuer)
     if (found.state === 'live') {
-      const { person } = found.ref
       // A mark and its successor are of one session; anything else was forged by who can write the store.
-      if (person === null || (sid !== undefined && found.ref.sid !== sid)) throw notLive()
-      return answerWith(request, token, await liveSession(person, found.ref.sid, issuer), issuer)
+      if (sid !== undefined && found.ref.sid !== sid) throw notLive()
+      return answerWith(token, (await findStanding(request, found.ref, issuer)).allowed, issuer)
     }
     if (issuer.clock.now() - found.mark.at >= GRACE) throw notLive()
     token = found.mark.successor
@@ -58,28 +57,20 @@ export async function answerSuccessor(request: RefreshRequest, successor: string
 async function remake(request: RefreshRequest, token: string, sid: string | undefined, issuer: Issuer): Promise<TokenResponse> {
   const person = sid === undefined ? null : await findSessionPerson(issuer.state, sid)
   if (sid === undefined || person === null) throw notLive()
-  const session = await liveSession(person, sid, issuer)
-  const { absoluteEnd } = await refreshable(request, session, issuer)
-  const ttl = refreshTokenLifetime({ now: nowSeconds(issuer), absoluteEnd }, issuer.policy.lifetimes.refresh)
+  const { allowed } = await findStanding(request, { person, sid }, issuer)
+  const ttl = refreshTokenLifetime({ now: nowSeconds(issuer), absoluteEnd: allowed.absoluteEnd }, issuer.policy.lifetimes.refresh)
   try {
     await createRefreshToken(issuer.state, await sha256Hex(token), { person, sid }, ttl)
   } catch (error) {
     if (!isPortError(error, 'Exists')) throw error
   }
-  return answerWith(request, token, session, issuer)
+  return answerWith(token, allowed, issuer)
 }
 
-async function answerWith(request: RefreshRequest, refreshToken: string, session: Session, issuer: Issuer): Promise<TokenResponse> {
-  const { grant, person, scopes } = await refreshable(request, session, issuer)
+async function answerWith(refreshToken: string, { grant, person, scopes }: Refreshable, issuer: Issuer): Promise<TokenResponse> {
   const minted = await mint({ ...grant, jti: drawIdNear(issuer.random, placeOf(person)) }, issuer)
   await createToken(issuer.state, minted.token, minted.token.expires - nowSeconds(issuer))
   return tokenResponse({ minted, scopes, refreshToken }, issuer)
-}
-
-async function liveSession(person: PersonId, sid: string, issuer: Issuer): Promise<Session> {
-  const found = await findSession(issuer.state, person, sid, issuer.log)
-  if (found === null) throw notLive()
-  return found.value
 }
 
 async function endReused({ clientId }: RefreshRequest, { sid }: SpentMark, issuer: Issuer): Promise<void> {

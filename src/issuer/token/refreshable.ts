@@ -71,6 +71,7 @@ export async function refreshable(request: RefreshRequest, session: Session, iss
 function narrowed({ parameters }: RefreshRequest, session: Session): readonly string[] {
   const asked = parameters.get('scope')?.split(' ').filter(Boolean)
   if (asked === undefined) return session.scopes
+  if (asked.length === 0) throw invalidScope('scope names nothing')
   const beyond = asked.find((scope) => !session.scopes.includes(scope))
   if (beyond !== undefined) throw invalidScope(`scope ${beyond.slice(0, 64)} was not granted to this session`)
   return session.scopes.filter((scope) => asked.includes(scope))

@@ -8,38 +8,24 @@ import {
   findRefreshToken,
   type RefreshToken,
   refreshTokenLifetime,
-  type SessionRef,
   spentMarkLifetime,
 } from '../../records/refresh-token.ts'
-import {
-  createSession,
-  createSessionPointer,
-  findLegacySession,
-  findSession,
-  type Session,
-  sessionLifetime,
-  updateSession,
-} from '../../records/session.ts'
+import { findSession, type Session, sessionLifetime, updateSession } from '../../records/session.ts'
 import { writeSpentMark } from '../../records/spent-mark.ts'
 import { createToken } from '../../records/token.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { type Minted, mint } from './mint.ts'
-import { notLive, type RefreshRequest } from './refresh-request.ts'
-import { type Refreshable, refreshable } from './refreshable.ts'
+import type { RefreshRequest } from './refresh-request.ts'
+import type { Refreshable } from './refreshable.ts'
+import { findStanding } from './standing-session.ts'
 import { type TokenResponse, tokenResponse } from './token-response.ts'
 
 type Live = Extract<RefreshToken, { state: 'live' }>
 
-/** The session a live token stands for; `found` is null for one the Go service wrote, which this rotation writes in our form. */
-interface Standing {
-  session: Session
-  found: Found<Session> | null
-}
-
 interface Rotation {
   request: RefreshRequest
   live: Live
-  standing: Standing
+  found: Found<Session>
   allowed: Refreshable
   successor: DrawnToken
   minted: Minted
@@ -55,25 +41,14 @@ interface Rotation {
  * @returns null when another refresh, or a revocation, passed the gate first
  */
 export async function rotate(request: RefreshRequest, live: Live, issuer: Issuer): Promise<TokenResponse | null> {
-  const standing = await findStanding(live.ref, issuer)
-  if (standing === null) throw notLive()
-  const allowed = await refreshable(request, standing.session, issuer)
+  const { found, allowed } = await findStanding(request, live.ref, issuer)
 
   const place = placeOf(allowed.person)
   const successor = await drawTokenNear(issuer.random, REFRESH_TOKEN, place)
   const minted = await mint({ ...allowed.grant, jti: drawIdNear(issuer.random, place) }, issuer)
-  const rotation: Rotation = { request, live, standing, allowed, successor, minted }
+  const rotation: Rotation = { request, live, found, allowed, successor, minted }
   if (!(await write(rotation, issuer))) return null
   return tokenResponse({ minted, scopes: allowed.scopes, refreshToken: successor.token }, issuer)
-}
-
-async function findStanding(ref: SessionRef, issuer: Issuer): Promise<Standing | null> {
-  if (ref.person === null) {
-    const session = await findLegacySession(issuer.state, ref.sid, issuer.log)
-    return session === null ? null : { session, found: null }
-  }
-  const found = await findSession(issuer.state, ref.person, ref.sid, issuer.log)
-  return found === null ? null : { session: found.value, found }
 }
 
 /** False when the gate was lost. */
@@ -98,19 +73,13 @@ async function write(rotation: Rotation, issuer: Issuer): Promise<boolean> {
   return true
 }
 
-/** The session's own record, when it would lapse before the successor; for one of the Go service, the record and pointer of our form. */
-function keepSession(
-  { standing: { session, found }, allowed }: Rotation,
-  at: { now: number; absoluteEnd: number },
-  issuer: Issuer,
-): Promise<unknown>[] {
+/** The session's own record, when it would lapse before the successor. */
+function keepSession({ found, allowed }: Rotation, at: { now: number; absoluteEnd: number }, issuer: Issuer): Promise<unknown>[] {
   const { state, policy } = issuer
   const { refresh } = policy.lifetimes
+  if (found.value.expires_at >= at.now + refreshTokenLifetime({ ...at, absoluteEnd: allowed.absoluteEnd }, refresh)) return []
   const ttl = sessionLifetime(at, refresh)
-  const value = { ...session, last_refreshed: at.now, expires_at: at.now + ttl }
-  if (found === null) return [createSession(state, value, ttl), createSessionPointer(state, value, ttl)]
-  const lapses = found.value.expires_at < at.now + refreshTokenLifetime({ ...at, absoluteEnd: allowed.absoluteEnd }, refresh)
-  return lapses ? [updateSession(state, found, value, ttl)] : []
+  return [updateSession(state, found, { ...found.value, last_refreshed: at.now, expires_at: at.now + ttl }, ttl)]
 }
 
 async function passed(gate: PromiseSettledResult<unknown>, rotation: Rotation, issuer: Issuer): Promise<boolean> {
@@ -134,7 +103,7 @@ async function drop({ successor, minted }: Rotation, { state }: Issuer): Promise
 
 /** A session that moved was kept by another refresh, or has ended: then what was just made is nobody's. */
 async function checkStillLive(reason: unknown, rotation: Rotation, issuer: Issuer): Promise<void> {
-  if (!isPortError(reason, 'Conflict', 'NotFound', 'Exists')) throw temporarilyUnavailable(1, reason)
+  if (!isPortError(reason, 'Conflict', 'NotFound')) throw temporarilyUnavailable(1, reason)
   const { person, session } = rotation.allowed
   if ((await findSession(issuer.state, person, session.id, issuer.log)) !== null) return
   await drop(rotation, issuer)

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { encodeBase64url } from '../../src/crypto/base64url.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
-import { asBackend, authorizeUrl, exchange, signedIn, signIn, startService, TestBrowser, testStore } from './harness.ts'
+import { asBackend, authorizeUrl, exchange, random, signedIn, signIn, startService, TestBrowser, testStore } from './harness.ts'
 
 const store = testStore('memory')
-const CLIENT_SECRET = 'the-secret-of-the-backend'
+const CLIENT_SECRET = encodeBase64url(random.bytes(32)) // as one is generated
 await store.adapters().secrets.put('internal/oidc/clients/backend', utf8(CLIENT_SECRET))
 const service = startService(store)
 await service.fetch('/readyz')
@@ -224,7 +225,7 @@ it('whatever is sent, nothing answers 500, shows a stack, or writes what is conf
       expect(service.logs.length).toBeGreaterThan(0)
       for (const secret of confidential) expect(lines).not.toContain(secret)
     }),
-    { numRuns: 3_000 },
+    { numRuns: 2_000 },
   )
 }, 60_000)
 
@@ -247,16 +248,16 @@ function requestOf({ target: [method = '', path = ''], fromRight, changes, raw, 
       ...(inBody ? { body: body === null ? form : new Uint8Array(body) } : {}),
     })
     if (inBody && type !== '') request.headers.set('content-type', type ?? FORM)
-    for (const [key, text] of Object.entries(headers)) if (text !== undefined) request.headers.set(key, latin1(text))
+    for (const [key, text] of Object.entries(headers)) if (text !== undefined) request.headers.set(key, ascii(text))
     return request
   } catch {
     return null
   }
 }
 
-/** A header's value holds bytes; Request refuses NUL and line breaks by itself. */
-function latin1(text: string): string {
-  return text.replaceAll(/[^ -\u00ff]/g, '?')
+/** workerd warns of every header beyond ASCII; Request refuses NUL and line breaks by itself. */
+function ascii(text: string): string {
+  return text.replaceAll(/[^ -~]/g, '?')
 }
 
 function base64(text: string): string {

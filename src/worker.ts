@@ -48,6 +48,7 @@ export default {
     const { issuer, guard } = isolate.services
     try {
       await issuer.keyring.keySet()
+      await issuer.keyring.renew()
       const secret = await guard()
       if (secret === 'changed') log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })
     } catch (error) {

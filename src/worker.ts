@@ -51,6 +51,7 @@ export default {
     if (isolate === null) return
     const { issuer, guard } = isolate.services
     await attempt('signing keys', () => issuer.keyring.keySet())
+    await attempt('renewal of signing keys', () => issuer.keyring.renew())
     await attempt('endings', () => resumeEndings(issuer))
     await attempt('state secret', async () => {
       if ((await guard()) === 'changed') log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })

@@ -8,7 +8,7 @@ export async function bundleWorker(file: string): Promise<string> {
     entryPoints: [`scripts/bench/workers/${file}`],
     bundle: true,
     minify: true,
-    keepNames: true, // as wrangler does
+    keepNames: false, // as wrangler.toml says for ours
     format: 'esm',
     target: 'es2024',
     conditions: ['workerd', 'worker', 'browser'],

@@ -75,7 +75,7 @@ function delimiterProblems(delimiter: unknown, path: Path, groups: string[]): Pr
   }
   const written = new Map<string, string>()
   for (const name of groups) {
-    const rewritten = name.replaceAll(':', delimiter)
+    const rewritten = name.replaceAll(':', () => delimiter) // a function: `$` in a text would be a pattern
     const first = written.get(rewritten)
     if (first !== undefined) return [{ path, message: `makes one name of ${first} and ${name}: ${rewritten}` }]
     written.set(rewritten, name)

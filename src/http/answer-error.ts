@@ -34,7 +34,17 @@ function refusalOf(thrown: unknown): OAuthError | Refusal {
 }
 
 function isForPeople(request: Request, { programs }: AnswerContext): boolean {
-  return wantsPage(request) && programs?.has(new URL(request.url).pathname) !== true
+  return wantsPage(request) && programs?.has(pathOf(request)) !== true
+}
+
+/** As routes are matched: `/%74oken` is `/token`. */
+function pathOf(request: Request): string {
+  const { pathname } = new URL(request.url)
+  try {
+    return decodeURI(pathname)
+  } catch {
+    return pathname
+  }
 }
 
 function wordsOf(error: OAuthError): RefusalWords {

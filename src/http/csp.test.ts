@@ -15,6 +15,11 @@ describe('pageCsp', () => {
     expect(pageCsp()).toBe(PLAIN)
   })
 
+  it('takes style and icon from the issuer where the page stands elsewhere', () => {
+    const csp = pageCsp({ assets: 'https://id.acme.example' })
+    expect(csp).toBe(PLAIN.replaceAll(/(style|img)-src 'self'/g, '$1-src https://id.acme.example'))
+  })
+
   it('allows scripts and calls only where the page has them', () => {
     expect(pageCsp({ script: true })).toContain("; script-src 'self'; base-uri")
     expect(pageCsp({ script: true })).not.toContain('connect-src')

@@ -60,12 +60,21 @@ describe('parseParameters', () => {
     )
   })
 
-  it('reports repetitions where it is told to, and refuses whoever reads one', () => {
-    const parameters = parseParameters('state=a&client_id=x&state=b&resource=c&resource=d', { repeats: 'report' })
-    expect(parameters.repeated()).toEqual(['state'])
+  it('reports what is wrong with single parameters where it is told to, and refuses whoever reads one', () => {
+    const text = `state=a&client_id=x&state=b&resource=c&resource=d&nonce=%ff&ui_locales=${'a'.repeat(8_193)}&prompt=%00&%ff=1`
+    const parameters = parseParameters(text, { faulty: 'report' })
+    expect(parameters.faults().map(({ description }) => description)).toEqual([
+      'state was sent more than once',
+      'nonce is not percent-encoded UTF-8',
+      'ui_locales is longer than 8192 bytes',
+      'prompt holds a control character',
+      'a parameter name is not percent-encoded UTF-8',
+    ])
     expect(parameters.get('client_id')).toBe('x')
-    expect(refusalOf(() => parameters.get('state')).description).toBe('state was sent more than once')
-    expect(refusalOf(() => parameters.require('state')).description).toBe('state was sent more than once')
+    for (const name of ['state', 'nonce', 'prompt']) {
+      expect(refusalOf(() => parameters.get(name)).code).toBe('invalid_request')
+      expect(refusalOf(() => parameters.require(name)).code).toBe('invalid_request')
+    }
   })
 
   it('names what it requires', () => {
@@ -98,10 +107,13 @@ describe('parseParameters', () => {
     expect(refusalOf(() => parseParameters(`state=${'%c3%a9'.repeat(4_097)}`)).description).toBe('state is longer than 8192 bytes')
   })
 
-  it('repeats of a name only what a description may hold, and not all of a long one', () => {
-    const { description } = refusalOf(() => parseParameters(`${'"'.repeat(200)}=1&${'"'.repeat(200)}=2`))
-    expect(description).toBe(`${'?'.repeat(64)} was sent more than once`)
-  })
+  it.each(['"'.repeat(200), 'hunter2secretpassword0123456789012345678901', 'Über', 'A'])(
+    'repeats no name that is not spelled like a parameter: %s',
+    (name) => {
+      const { description } = refusalOf(() => parseParameters(`${encodeURIComponent(name)}=1&${encodeURIComponent(name)}=2`))
+      expect(description).toBe('a parameter with another name was sent more than once')
+    },
+  )
 })
 
 describe('queryParameters', () => {

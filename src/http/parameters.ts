@@ -1,5 +1,5 @@
 import { utf8 } from '../crypto/bytes.ts'
-import { invalidRequest } from './oauth-error.ts'
+import { invalidRequest, OAuthError } from './oauth-error.ts'
 
 /** The parameters of one request, decoded and checked once. A parameter without a value is absent (RFC 6749 section 3.1). */
 export interface Parameters {
@@ -10,15 +10,15 @@ export interface Parameters {
   all(name: string): readonly string[]
   /** The names that have a value, in the order first sent. */
   names(): readonly string[]
-  /** The names that were sent more than once though they may not be; always empty unless the rules say `report`. */
-  repeated(): readonly string[]
+  /** What is wrong with single parameters, in the order sent; always empty unless the rules say `report`. */
+  faults(): readonly OAuthError[]
 }
 
 export interface ParameterRules {
   /** Those that may be sent more than once; `resource` (RFC 8707 section 2) and `audience` (RFC 8693 section 2.1) unless said. */
   readonly repeatable?: readonly string[]
-  /** What to do with others that are: refuse the request (unless said), or report them, and refuse whoever reads one. */
-  readonly repeats?: 'refuse' | 'report'
+  /** What to do with a parameter that is malformed or was sent twice: refuse the request (unless said), or report it, and refuse whoever reads it. */
+  readonly faulty?: 'refuse' | 'report'
 }
 
 /** bytes: an id_token_hint with many groups fits, and half a body is left for the rest */
@@ -31,24 +31,26 @@ const VALUE_LIMIT = 8_192
  */
 export function parseParameters(
   text: string,
-  { repeatable = ['resource', 'audience'], repeats = 'refuse' }: ParameterRules = {},
+  { repeatable = ['resource', 'audience'], faulty = 'refuse' }: ParameterRules = {},
 ): Parameters {
   const values = new Map<string, string[]>()
-  const repeated = new Set<string>()
-  for (const pair of text.split('&')) {
-    const equals = pair.indexOf('=')
-    if (equals === -1 || equals === pair.length - 1) continue
-    const name = decode(pair.slice(0, equals), 'a parameter name')
-    const value = decode(pair.slice(equals + 1), nameable(name))
-    const before = values.get(name)
-    if (before === undefined) values.set(name, [value])
-    else before.push(value)
-    if (before === undefined || repeatable.includes(name)) continue
-    if (repeats === 'refuse') throw sentTwice(name)
-    repeated.add(name)
+  const faults = new Map<string, OAuthError>()
+  for (const [encodedName, encodedValue] of pairs(text)) {
+    let name = '' // until it is decoded, nobody's
+    try {
+      name = decode(encodedName, 'a parameter name')
+      const value = decode(encodedValue, nameable(name))
+      const before = values.get(name) ?? []
+      if (before.length > 0 && !repeatable.includes(name)) throw invalidRequest(`${nameable(name)} was sent more than once`)
+      values.set(name, [...before, value])
+    } catch (error) {
+      if (faulty === 'refuse' || !(error instanceof OAuthError)) throw error
+      faults.set(name, error)
+    }
   }
   const get = (name: string) => {
-    if (repeated.has(name)) throw sentTwice(name)
+    const fault = faults.get(name)
+    if (fault !== undefined) throw fault
     return values.get(name)?.[0]
   }
   return {
@@ -60,12 +62,16 @@ export function parseParameters(
     },
     all: (name) => values.get(name) ?? [],
     names: () => [...values.keys()],
-    repeated: () => [...repeated],
+    faults: () => [...faults.values()],
   }
 }
 
-function sentTwice(name: string) {
-  return invalidRequest(`${nameable(name)} was sent more than once`)
+/** Names and values as they were sent; one without a value is absent. */
+function pairs(text: string): [name: string, value: string][] {
+  return text.split('&').flatMap((pair): [string, string][] => {
+    const equals = pair.indexOf('=')
+    return equals === -1 || equals === pair.length - 1 ? [] : [[pair.slice(0, equals), pair.slice(equals + 1)]]
+  })
 }
 
 /** The parameters of a request's query. The fragment never arrives, and the query of a POST is another thing than its body. */
@@ -88,7 +94,7 @@ function decode(encoded: string, what: string): string {
   return text
 }
 
-/** A name somebody else chose, short enough for an error that is read by people. */
+/** A name as an error may repeat it: one that reads like a parameter's. Anything else somebody chose could be a secret in the wrong place. */
 function nameable(name: string): string {
-  return name === '' ? 'a parameter without a name' : name.slice(0, 64)
+  return /^[a-z][a-z0-9_]{0,39}$/.test(name) ? name : 'a parameter with another name'
 }

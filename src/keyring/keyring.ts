@@ -6,7 +6,7 @@ import { isPortError, PortError } from '../ports/error.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { Sealer } from '../ports/sealer.ts'
 import type { State } from '../ports/state.ts'
-import { type VerifiableAlg, verifiableAlg } from '../records/signing-key.ts'
+import { renewSigningKeys, type VerifiableAlg, verifiableAlg } from '../records/signing-key.ts'
 import type { Log } from '../telemetry/log.ts'
 import { firstKey, type KeyMaking } from './first-key.ts'
 import { generateKeyPair, publicMembers } from './key-pair.ts'
@@ -31,6 +31,8 @@ export interface Keyring {
    * @throws PortError Unavailable: the store could not be asked about a kid not held
    */
   verify(token: string, options: { typ: readonly string[] }): Promise<Verified | null>
+  /** Keeps the records of all keys from lapsing; for a tick. @throws PortError Unavailable */
+  renew(): Promise<void>
   /** The configured rings, the default first. */
   algs: readonly SigningAlg[]
   defaultAlg: SigningAlg
@@ -151,6 +153,10 @@ export function createKeyring(parts: KeyringParts): Keyring {
       const published = all.flatMap((alg) => scheduleOf(alg, held).published.map(({ key }) => key))
       const unpublished = published.some((key) => isImmediate(key) && seconds(clock) < key.activateAt + UNPUBLISHED)
       return { keys: published.map(publicJwk), maxAge: unpublished ? 0 : Math.min(KEY_SET, third) }
+    },
+
+    async renew() {
+      for (const alg of verifiableAlg.options) await renewSigningKeys(state, alg)
     },
 
     verify(token, { typ }) {

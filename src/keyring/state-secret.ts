@@ -6,9 +6,11 @@ import { keys, secretAddress } from '../ports/keys.ts'
 import type { Random } from '../ports/platform.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { State } from '../ports/state.ts'
+import { renewRecords } from '../records/renew.ts'
 
 const LENGTH = 32 // bytes (seed: storage-layout)
 const FINGERPRINT_LIFETIME = 365 * 86_400 // s
+const RENEW_UNDER = 300 * 86_400 // s: rewritten every couple of months, and not with every start
 
 /**
  * What the fingerprint in State says of the state secret: `same` since it was first seen; `changed`: sign-ins under way are lost, and
@@ -54,7 +56,9 @@ export async function guardStateSecret(parts: StateSecretParts): Promise<StateSe
   if (kept === null) return keep(fingerprint, parts)
   const text = fromUtf8(kept.value) ?? ''
   if (!text.startsWith('v1:')) return 'foreign'
-  return text === fingerprint ? 'same' : 'changed'
+  if (text !== fingerprint) return 'changed'
+  await renewRecords(state, keys.stateSecretFingerprint, { lifetime: FINGERPRINT_LIFETIME, under: RENEW_UNDER })
+  return 'same'
 }
 
 /** The first to start decides; a start that lost compares with what won. */

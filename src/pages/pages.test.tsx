@@ -114,6 +114,15 @@ describe('the error page', () => {
   ])('reads %j as a sentence', async (description, expected) => {
     expect(await rendered(errorPage({ title: 'x', description, advice: 'y', code: 'z' }))).toContain(`>${expected}<`)
   })
+
+  it('leads to the issuer who came to it by another name, and takes style and icon from there', async () => {
+    const words = { title: 'x', description: 'x', advice: 'y', code: 'z' }
+    const html = await rendered(errorPage({ ...words, issuerIsAt: 'https://id.acme.example' }))
+    expect(html).toContain('<a class="button primary" href="https://id.acme.example">')
+    expect(html).toContain('<link rel="stylesheet" href="https://id.acme.example/assets/style.css"/>')
+    expect(html).not.toContain('"/assets/')
+    expect(await rendered(errorPage(words))).not.toContain('<a ')
+  })
 })
 
 describe('the form_post page', () => {

@@ -8,7 +8,7 @@ import type { Client, Resource } from '../config/policy.ts'
 export function scopedGroups(row: Client | Resource, held: readonly string[]): string[] {
   const named = held.filter((name) => isNamed(row, name))
   const { groups_delimiter: delimiter } = row
-  return delimiter === undefined ? named : named.map((name) => name.replaceAll(':', delimiter))
+  return delimiter === undefined ? named : named.map((name) => name.split(':').join(delimiter))
 }
 
 function isNamed(row: Client | Resource, name: string): boolean {

@@ -5,9 +5,12 @@ import type { Entry, Rev, State } from '../ports/state.ts'
 import type { Log } from '../telemetry/log.ts'
 import { instant } from './instant.ts'
 import { type Found, type RecordType, readRecord, writeRecord } from './record.ts'
+import { renewRecords } from './renew.ts'
 
 /** seconds: 30 days (seed: keys), renewed long before a key of a rotating ring gets that old */
 export const SIGNING_KEY_LIFETIME = 2_592_000
+/** seconds: 20 days; a record that nobody renews for a third of its life is noticed long before it lapses */
+const RENEW_UNDER = 1_728_000
 
 /** What a published key may be for: the rings we can have, and P-521, which only the Go service makes. */
 export const verifiableAlg = z.enum([...signingAlg.options, 'ES512'])
@@ -54,6 +57,11 @@ export type PublicKey = z.output<typeof publicKey>
 /** The gate of a key's slot: of all who make a key for one kid, one creates it. @throws PortError Exists for the others */
 export function createSigningKey(state: State, value: SigningKey): Promise<Rev> {
   return state.create(keys.signingKey(value.alg, value.id), writeRecord(signingKey, value), SIGNING_KEY_LIFETIME)
+}
+
+/** Renews the keys of one ring that have less than 20 days left, so that a key lives as long as its schedule says. */
+export function renewSigningKeys(state: State, alg: VerifiableAlg): Promise<void> {
+  return renewRecords(state, keys.signingKeys(alg), { lifetime: SIGNING_KEY_LIFETIME, under: RENEW_UNDER })
 }
 
 export async function findSigningKey(state: State, alg: VerifiableAlg, kid: string, log: Log): Promise<Found<SigningKey> | null> {

@@ -1,22 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { exchange, type TestService, type TestStore, testStore } from '../flows/harness.ts'
-import {
-  accepted,
-  endSessionsUnder,
-  endSignIn,
-  freshCode,
-  type Redemption,
-  redeem,
-  redemption,
-  sessionsOf,
-  signedTokens,
-  signInOfCode,
-  tokenOf,
-  warmIsolate,
-} from './arrange.ts'
-import { type Fault, faults, misfortune } from './faults.ts'
+import { freshCode, handedOut, INVALID_GRANT, type Redemption, redeem, redemption, warmIsolate } from './arrange.ts'
+import { type Fault, faultsOn, misfortune } from './faults.ts'
 import { type Choice, type Interleaving, interleaving } from './interleave.ts'
+import { accepted, sessionsOf, signedTokens, signInOfCode } from './observe.ts'
+import { endSessionsUnder, endSignIn } from './sign-out.ts'
 
 /** What somebody does to one code and the sign-in it was issued under. */
 type Act =
@@ -39,7 +28,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: fc.record({
       does: fc.constant('redeem' as const),
       right: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
-      misfortune: fc.option(fc.record({ fault: fc.constantFrom(...faults), nth: fc.integer({ min: 1, max: CALLS }) })),
+      misfortune: fc.option(fc.record({ fault: fc.constantFrom(...faultsOn.memory), nth: fc.integer({ min: 1, max: CALLS }) })),
     }),
   },
   { weight: 1, arbitrary: fc.constant<Act>({ does: 'sign out' }) },
@@ -124,13 +113,13 @@ async function expectAllowed(outcomes: readonly Outcome[], judge: TestService): 
 async function expectEnd(outcomes: readonly Outcome[], judge: TestService, code: string): Promise<void> {
   const rights = outcomes.filter(({ act }) => act.does === 'redeem' && act.right)
   const last = await redeem(judge, code)
-  if (signedOut(outcomes)) expect(last).toMatchObject({ status: 400, error: 'invalid_grant' })
+  if (signedOut(outcomes)) expect(last).toMatchObject(INVALID_GRANT)
   else if (rights.length === 0) expect(last).toMatchObject({ status: 200 })
   else if (rights.length === 1 && rights[0] !== undefined) expect(last).toMatchObject({ status: goodAgain(rights[0]) ? 200 : 400 })
 
-  if (tokenOf(last) !== undefined) expect(await redeem(judge, code)).toMatchObject({ status: 400, error: 'invalid_grant' })
+  if (handedOut(last).length > 0) expect(await redeem(judge, code)).toMatchObject(INVALID_GRANT)
   const signed = outcomes.flatMap((outcome) => outcome.signed)
-  expect(await accepted(judge, [...signed, ...deliveredBy(last)])).toEqual([])
+  expect(await accepted(judge, [...signed, ...handedOut(last)])).toEqual([])
   expect(await sessionsOf(judge)).toEqual([])
 }
 
@@ -148,6 +137,5 @@ function signedOut(outcomes: readonly Outcome[]): boolean {
 }
 
 function deliveredBy(answer: Outcome['answer']): string[] {
-  const token = answer === 'signed out' ? undefined : tokenOf(answer)
-  return token === undefined ? [] : [token]
+  return answer === 'signed out' ? [] : handedOut(answer)
 }

@@ -1,5 +1,6 @@
 import type { Adapters } from '../../src/compose.ts'
 import { PortError } from '../../src/ports/error.ts'
+import type { Engine } from '../flows/harness.ts'
 import { interceptCalls, type PortCall } from './port-calls.ts'
 
 /**
@@ -11,7 +12,12 @@ import { interceptCalls, type PortCall } from './port-calls.ts'
  * - `goes down`: as `fails`, and so does every call after it, until the store is mended.
  */
 export type Fault = 'stops' | 'loses the answer' | 'fails' | 'goes down'
-export const faults: readonly Fault[] = ['stops', 'loses the answer', 'fails', 'goes down']
+
+/** What is tried on each engine: being down is the same to a flow whatever is down. */
+export const faultsOn: Record<Engine, readonly Fault[]> = {
+  memory: ['stops', 'loses the answer', 'fails', 'goes down'],
+  'durable-object': ['stops', 'loses the answer', 'fails'],
+}
 
 /** One isolate's bad luck. */
 export interface Misfortune {

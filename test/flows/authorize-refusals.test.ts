@@ -179,7 +179,7 @@ describe('an authorization error', () => {
   })
 })
 
-describe('what can not be read at all is refused here: which client sent it, is not known either', () => {
+describe('RFC 6749 4.1.2.1: a malformed parameter goes back to the client that is known', () => {
   it.each([
     ['a stray percent sign', 'nonce=%', 'nonce'],
     ['half an escape', 'nonce=%4', 'nonce'],
@@ -193,11 +193,20 @@ describe('what can not be read at all is refused here: which client sent it, is 
     ['a value over 8 KiB', `login_hint=${'a'.repeat(8_193)}`, 'login_hint'],
   ])('%s', async (_what, pair, names) => {
     const before = await contents(store)
-    const url = `${await authorizeUrl({ nonce: undefined })}&${pair}`
+    const { parameters } = await clientAnswer(await service.fetch(`${await authorizeUrl({ nonce: undefined })}&${pair}`))
+    expect(parameters).toMatchObject({ error: 'invalid_request', state: 'the state', iss: 'http://localhost:8787' })
+    expect(parameters.error_description).toContain(names)
+    expect(await contents(store)).toEqual(before)
+  })
+
+  it.each([
+    ['client_id', { client_id: undefined }],
+    ['redirect_uri', { redirect_uri: undefined }],
+  ])('and is a page when it is %s itself', async (name, changes) => {
+    const before = await contents(store)
+    const url = `${await authorizeUrl(changes)}&${name}=%ff`
     await pageOf(await service.fetch(url, { headers: { accept: 'text/html' } }), 400)
-    const { error, error_description } = await errorOf(await service.fetch(url), 400)
-    expect(error).toBe('invalid_request')
-    expect(error_description).toContain(names)
+    expect((await errorOf(await service.fetch(url), 400)).error_description).toContain(name)
     expect(await contents(store)).toEqual(before)
   })
 })

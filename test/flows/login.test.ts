@@ -179,6 +179,13 @@ describe('POST /login/picker', () => {
     expect(await errorOf(answer, 400)).toMatchObject({ error: 'invalid_request' })
   })
 
+  it('over 16 KiB is refused, and the request waits on', async () => {
+    const { browser, auth } = await waiting()
+    const big = 'x'.repeat(8_000)
+    await pageOf(await browser.post('/login/picker', { auth, person: ADA, a: big, b: big, c: big }), 413)
+    expect((await browser.post('/login/picker', { auth, person: ADA })).status).toBe(303)
+  })
+
   it('a second time, finds the request gone: it makes no second code', async () => {
     const { browser, auth } = await waiting()
     await browser.post('/login/picker', { auth, person: ADA })

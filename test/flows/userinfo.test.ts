@@ -110,6 +110,10 @@ describe('RFC 6750 3.1: a token that is not live is refused with invalid_token',
     ['three dots', () => '...'],
     ['a refresh token', () => refresh_token],
     ['an ID token: RFC 9068 4, its typ is another', () => id_token],
+    [
+      'a token of ours that says the same and is no access token',
+      () => service.services.issuer.keyring.sign('ES256', 'JWT', claimsOf(access_token)),
+    ],
     ['a token without its signature', () => `${header}.${payload}.`],
     ['a token with another’s signature', async () => `${header}.${payload}.${(await accessTokenOf(store)).split('.')[2]}`],
     ['a token with a claim changed', () => `${header}.${encoded({ ...claimsOf(access_token), sub: 'grace@acme.example' })}.${signature}`],
@@ -148,6 +152,17 @@ describe('RFC 6750 3.1: a token that is not live is refused with invalid_token',
     own.clock.advance(3_599)
     expect((await at.fetch('/userinfo', bearer(access_token))).status).toBe(200)
     own.clock.advance(1)
+    expect(await errorOf(await at.fetch('/userinfo', bearer(access_token)), 401)).toMatchObject({ error: 'invalid_token' })
+  })
+
+  it('that has expired, also when its record still stands', async () => {
+    const own = testStore('memory')
+    const at = startService(own)
+    const { access_token } = await signedIn(at)
+    const { state } = own.adapters()
+    const key = keys.token(String(claimsOf(access_token).jti))
+    await state.put(key, (await state.get(key))?.value ?? utf8(''), 86_400)
+    own.clock.advance(3_600)
     expect(await errorOf(await at.fetch('/userinfo', bearer(access_token)), 401)).toMatchObject({ error: 'invalid_token' })
   })
 

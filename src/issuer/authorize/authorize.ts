@@ -12,7 +12,7 @@ import { answerClient, type Return } from './answer-client.ts'
 import type { Asked, Checked } from './check.ts'
 import { knownClient } from './checks/known-client.ts'
 import { registeredRedirectUri } from './checks/registered-redirect-uri.ts'
-import { answerMode } from './checks/response-mode.ts'
+import { answerMode, readable } from './checks/response-mode.ts'
 import { runChecks } from './checks.ts'
 import { completeSilently } from './silent.ts'
 
@@ -24,7 +24,7 @@ import { completeSilently } from './silent.ts'
  */
 export async function authorize(request: Request, issuer: Issuer): Promise<Response> {
   const parameters =
-    request.method === 'POST' ? await readForm(request, { repeats: 'report' }) : queryParameters(request, { repeats: 'report' })
+    request.method === 'POST' ? await readForm(request, { faulty: 'report' }) : queryParameters(request, { faulty: 'report' })
   const asked = identify(parameters, issuer)
   // Lax cookies don't come with a cross-site POST: by GET they do, and until then nothing is written.
   if (request.method === 'POST' && !isSameOrigin(request, issuer.url)) return again(parameters, issuer)
@@ -69,7 +69,7 @@ function again(parameters: Parameters, issuer: Issuer): Response {
 }
 
 function returnTo({ parameters, client, clientId, redirectUri }: Asked): Return {
-  const state = parameters.repeated().includes('state') ? undefined : parameters.get('state')
+  const state = readable(parameters, 'state')
   return { client: client.display_name ?? clientId, redirectUri, mode: answerMode(parameters), state }
 }
 

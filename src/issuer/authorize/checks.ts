@@ -5,7 +5,6 @@ import { claims } from './checks/claims.ts'
 import { idTokenHint } from './checks/id-token-hint.ts'
 import { maxAge } from './checks/max-age.ts'
 import { noRequestObject } from './checks/no-request-object.ts'
-import { nothingTwice } from './checks/nothing-twice.ts'
 import { passedOn } from './checks/passed-on.ts'
 import { pkce } from './checks/pkce.ts'
 import { prompt } from './checks/prompt.ts'
@@ -13,13 +12,14 @@ import { resource } from './checks/resource.ts'
 import { responseMode } from './checks/response-mode.ts'
 import { responseType } from './checks/response-type.ts'
 import { scope } from './checks/scope.ts'
+import { wellFormed } from './checks/well-formed.ts'
 
 /**
  * The checks of an authorization request whose client and redirect URI are known (`knownClient` and `registeredRedirectUri` come first:
  * what they refuse is a page). Each refuses, which goes back to the client, or returns the fields it vouches for.
  */
 export const checks: readonly Check[] = [
-  nothingTwice,
+  wellFormed,
   noRequestObject,
   responseType,
   responseMode,

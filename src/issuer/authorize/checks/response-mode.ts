@@ -14,8 +14,17 @@ export const responseMode: Check = ({ parameters }) => {
 
 /** The mode in which even a refusal of the request is answered: the one asked for, when there is such a mode. */
 export function answerMode(parameters: Parameters): ResponseMode {
-  const asked = parameters.repeated().includes('response_mode') ? undefined : parameters.get('response_mode')
+  const asked = readable(parameters, 'response_mode')
   return asked !== undefined && isMode(asked) ? asked : 'query'
+}
+
+/** A parameter that a refusal is answered with too: what is wrong with it is no reason to answer nowhere. */
+export function readable(parameters: Parameters, name: string): string | undefined {
+  try {
+    return parameters.get(name)
+  } catch {
+    return undefined
+  }
 }
 
 function isMode(text: string): text is ResponseMode {

@@ -40,20 +40,27 @@ export async function readJson(request: Request, options: { readonly limit?: num
 }
 
 /**
- * A body of at most `limit` bytes, for what is signed over its bytes. Counted as it arrives: a content-length can be absent or untrue.
+ * A body of at most `limit` bytes, for what is signed over its bytes. One that declares its length is held to it by HTTP itself (RFC 9112
+ * section 6.2, RFC 9113 section 8.1.1) and read in one go; any other is counted as it arrives.
  *
  * @throws OAuthError invalid_request: 413 over the limit, 400 when the body breaks off
  */
 export async function readBytes(request: Request, limit: number): Promise<Bytes> {
-  if (Number(request.headers.get('content-length')) > limit) throw tooLarge(limit)
   if (request.body === null) return new Uint8Array(0)
-  const reader: ReadableStreamDefaultReader<Bytes> = request.body.getReader()
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (declared > limit) throw tooLarge(limit)
+  if (Number.isNaN(declared)) return readCounting(request.body, limit)
+  const bytes = new Uint8Array(await request.arrayBuffer().catch(brokeOff))
+  if (bytes.length > limit) throw tooLarge(limit)
+  return bytes
+}
+
+async function readCounting(body: ReadableStream<Bytes>, limit: number): Promise<Bytes> {
+  const reader = body.getReader()
   const parts: Bytes[] = []
   let length = 0
   for (;;) {
-    const { done, value } = await reader.read().catch(() => {
-      throw invalidRequest('the body broke off')
-    })
+    const { done, value } = await reader.read().catch(brokeOff)
     if (done) return concat(...parts)
     length += value.length
     if (length > limit) {
@@ -62,6 +69,10 @@ export async function readBytes(request: Request, limit: number): Promise<Bytes>
     }
     parts.push(value)
   }
+}
+
+function brokeOff(): never {
+  throw invalidRequest('the body broke off')
 }
 
 async function readText(request: Request, expected: string, limit: number): Promise<string> {

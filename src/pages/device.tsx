@@ -52,7 +52,7 @@ export interface DeviceConsent {
   readonly description?: string | undefined
   /** As the device shows it. */
   readonly userCode: string
-  /** Two letters, where the platform said them. */
+  /** As the platform said it: two letters, or `T1`. */
   readonly country?: string | undefined
   /** What the device would get, in words. */
   readonly gets: readonly string[]
@@ -88,6 +88,7 @@ export function deviceConsentPage({ person, client, description, userCode, count
         <OnlyYourOwn />
         <form method="post" action="/device">
           <input type="hidden" name="user_code" value={userCode} />
+          <input type="hidden" name="person" value={person} />
           <button type="submit" name="action" value="allow" class="primary">
             Allow
           </button>{' '}
@@ -132,5 +133,6 @@ function OnlyYourOwn() {
 }
 
 function countryName(country: string): string {
+  if (country === 'T1') return 'the Tor network'
   return new Intl.DisplayNames(['en'], { type: 'region' }).of(country) ?? country
 }

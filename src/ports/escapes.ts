@@ -1,14 +1,18 @@
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+const ESCAPES = Array.from({ length: 256 }, (_, byte) => `~${hexOf(byte).toUpperCase()}`)
+
 /**
  * A name as one segment of a dotted key: every UTF-8 byte but letters, digits, `-` and `_` is `~XX` in upper-case hex,
  * so that no name can end its segment (seed: keys).
  */
 export function escapeSegment(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]+/g, (others) =>
-    Array.from(encoder.encode(others), (byte) => `~${hexOf(byte).toUpperCase()}`).join(''),
-  )
+  return name.replace(/[^A-Za-z0-9_-]+/g, (others) => {
+    let escaped = ''
+    for (const byte of encoder.encode(others)) escaped += ESCAPES[byte]
+    return escaped
+  })
 }
 
 /** The name that `escapeSegment` writes exactly so, or null: `~41` and `~e9` are nobody's spelling. */

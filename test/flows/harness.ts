@@ -152,6 +152,11 @@ export class TestBrowser {
     )
   }
 
+  /** What a script of a page asks. */
+  async ask(method: string, url: string, headers: Record<string, string> = { 'sec-fetch-site': 'same-origin' }): Promise<Response> {
+    return this.send(new Request(new URL(url, this.service.url), { method, redirect: 'manual', headers }))
+  }
+
   private async send(request: Request): Promise<Response> {
     if (this.cookies.size > 0) request.headers.set('cookie', [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '))
     const answer = await this.service.fetch(request)

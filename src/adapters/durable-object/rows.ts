@@ -65,70 +65,46 @@ export function holdsExpiring(sql: SqlStorage): boolean {
 
 const LIVE = '(expires IS NULL OR expires > ?)'
 
+// Whole statements, each one string for ever: the engine keeps what it has compiled by the string.
+const GET = `SELECT v, rev FROM record WHERE pk = ? AND sk = ? AND k IS NULL AND ${LIVE}`
+const PEEK = `SELECT rev FROM record WHERE pk = ? AND sk = ? AND k IS NULL AND ${LIVE}`
+const PUT = `INSERT INTO record (pk, sk, lkey, v, rev, expires, k) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (pk, sk) DO UPDATE
+  SET lkey = excluded.lkey, v = excluded.v, rev = excluded.rev, expires = excluded.expires, k = excluded.k`
+const CREATE = `${PUT} WHERE record.expires <= ? OR record.rev = excluded.rev RETURNING 1`
+const UPDATE = `UPDATE record SET lkey = ?, v = ?, rev = ?, expires = ?
+  WHERE pk = ? AND sk = ? AND k IS NULL AND rev IN (?, ?) AND ${LIVE} RETURNING 1`
+const DELETE = `DELETE FROM record WHERE pk = ? AND sk = ? AND k IS NULL AND rev = ? AND ${LIVE} RETURNING 1`
+
 function get(sql: SqlStorage, op: Ops['get']): Results['get'] {
-  const [row] = sql
-    .exec<{ v: ArrayBuffer; rev: string }>(
-      `SELECT v, rev FROM record WHERE pk = ? AND sk = ? AND k IS NULL AND ${LIVE}`,
-      op.pk,
-      op.sk,
-      nowSeconds(op.now),
-    )
-    .toArray()
+  const [row] = sql.exec<{ v: ArrayBuffer; rev: string }>(GET, op.pk, op.sk, nowSeconds(op.now)).toArray()
   return row ? { value: new Uint8Array(row.v), rev: row.rev as Rev } : null
 }
 
 function peek(sql: SqlStorage, op: Address & { now: number }): Results['peek'] {
-  const [row] = sql
-    .exec<{ rev: string }>(`SELECT rev FROM record WHERE pk = ? AND sk = ? AND k IS NULL AND ${LIVE}`, op.pk, op.sk, nowSeconds(op.now))
-    .toArray()
+  const [row] = sql.exec<{ rev: string }>(PEEK, op.pk, op.sk, nowSeconds(op.now)).toArray()
   return row ? (row.rev as Rev) : null
 }
 
-const INSERT = `INSERT INTO record (pk, sk, lkey, v, rev, expires, k) VALUES (?, ?, ?, ?, ?, ?, ?)`
-const REPLACE = `ON CONFLICT (pk, sk) DO UPDATE
-  SET lkey = excluded.lkey, v = excluded.v, rev = excluded.rev, expires = excluded.expires, k = excluded.k`
-
 function put(sql: SqlStorage, op: Ops['put']): null {
-  sql.exec(`${INSERT} ${REPLACE}`, ...columns(op))
+  sql.exec(PUT, ...columns(op))
   return null
 }
 
 // A row that holds this op's own `rev` is this op, applied before: its answer was lost and it was sent again.
 function create(sql: SqlStorage, op: Ops['create']): null {
-  const written = sql.exec(
-    `${INSERT} ${REPLACE} WHERE record.expires <= ? OR record.rev = excluded.rev RETURNING 1`,
-    ...columns(op),
-    nowSeconds(op.now),
-  )
+  const written = sql.exec(CREATE, ...columns(op), nowSeconds(op.now))
   if (written.toArray().length === 0) throw new Refused('Exists')
   return null
 }
 
 function update(sql: SqlStorage, op: Ops['update']): null {
-  const written = sql.exec(
-    `UPDATE record SET lkey = ?, v = ?, rev = ?, expires = ? WHERE pk = ? AND sk = ? AND k IS NULL AND rev IN (?, ?) AND ${LIVE} RETURNING 1`,
-    op.lkey,
-    op.value,
-    op.rev,
-    op.expires,
-    op.pk,
-    op.sk,
-    op.over,
-    op.rev,
-    nowSeconds(op.now),
-  )
+  const written = sql.exec(UPDATE, op.lkey, op.value, op.rev, op.expires, op.pk, op.sk, op.over, op.rev, nowSeconds(op.now))
   if (written.toArray().length === 0) throw moved(sql, op)
   return null
 }
 
 function deleteIfRevision(sql: SqlStorage, op: Ops['deleteIfRevision']): null {
-  const removed = sql.exec(
-    `DELETE FROM record WHERE pk = ? AND sk = ? AND k IS NULL AND rev = ? AND ${LIVE} RETURNING 1`,
-    op.pk,
-    op.sk,
-    op.rev,
-    nowSeconds(op.now),
-  )
+  const removed = sql.exec(DELETE, op.pk, op.sk, op.rev, nowSeconds(op.now))
   if (removed.toArray().length === 0) throw moved(sql, op)
   return null
 }

@@ -59,8 +59,11 @@ async function create(
   throw new PortError('Unavailable', 'no free user code was drawn')
 }
 
-/** Where the platform says the request came from: the page that asks for consent shows it, since a phished person's device is elsewhere. */
+/**
+ * Where the platform says the request came from: the page that asks for consent shows it, since a phished person's device is elsewhere. Beside
+ * the codes of ISO 3166 it says `T1` of Tor, and `XX` of what it doesn't know.
+ */
 function countryOf(request: Request): string | undefined {
   const { cf } = request as { cf?: { country?: unknown } }
-  return typeof cf?.country === 'string' && /^[A-Z0-9]{2}$/.test(cf.country) ? cf.country : undefined
+  return typeof cf?.country === 'string' && /^(?:[A-Z]{2}|T1)$/.test(cf.country) && cf.country !== 'XX' ? cf.country : undefined
 }

@@ -45,7 +45,7 @@ export async function answerDevice(request: Request, issuer: Issuer): Promise<Re
   const action = form.get('action')
   if (action === undefined) return consider(typed, request, issuer)
   if (action !== 'allow' && action !== 'deny') throw invalidRequest('action must be allow or deny')
-  return answer(typed, action, request, issuer)
+  return answer({ typed, action, person: form.get('person') }, request, issuer)
 }
 
 /** Shows who asks, from where and for what, to somebody who has just signed in. */
@@ -54,21 +54,33 @@ async function consider(typed: string, request: Request, issuer: Issuer): Promis
   if (found === null) return noSuchCode(typed, issuer)
   const signIn = await signedInPerson(request, issuer, FRESH)
   if (signIn === null) return signInFor(`/device?user_code=${found.value.user_code}`, request, issuer)
-  const { client_id, user_code, country, scopes } = found.value
+  return consent(found.value, signIn.value, issuer)
+}
+
+function consent({ client_id, user_code, country, scopes }: DeviceRequest, signIn: SignIn, issuer: Issuer): Promise<Response> {
   const client = declared(issuer.policy.clients, client_id)
-  const consent = {
-    ...{ person: signIn.value.identity, client: client?.display_name ?? client_id, description: client?.description, country },
+  const asked = {
+    ...{ person: signIn.identity, client: client?.display_name ?? client_id, description: client?.description, country },
     userCode: shownUserCode(user_code),
     gets: gets(scopes),
   }
-  return page(deviceConsentPage(consent), issuer)
+  return page(deviceConsentPage(asked), issuer)
 }
 
-async function answer(typed: string, action: 'allow' | 'deny', request: Request, issuer: Issuer): Promise<Response> {
+interface Answer {
+  typed: string
+  action: 'allow' | 'deny'
+  /** Whom the page named. */
+  person: string | undefined
+}
+
+async function answer({ typed, action, person }: Answer, request: Request, issuer: Issuer): Promise<Response> {
   const found = await find(typed, request, issuer)
   if (found === null) return noSuchCode(typed, issuer)
   const signIn = await signedInPerson(request, issuer, FRESH)
   if (signIn === null) return signInFor(`/device?user_code=${found.value.user_code}`, request, issuer)
+  // Another person signed in in this browser since the page was shown: it asks them.
+  if (person !== undefined && person !== signIn.value.identity) return consent(found.value, signIn.value, issuer)
   return action === 'deny' ? write(found, { denied: true }, signIn.value, issuer) : allow(found, signIn.value, issuer)
 }
 

@@ -1,18 +1,18 @@
 import { arch, cpus, loadavg, platform } from 'node:os'
-import { ArgumentsError, type BenchOptions, readArguments, type Workload } from './bench/arguments.ts'
+import { ArgumentsError, type BenchOptions, readArguments } from './bench/arguments.ts'
 import { startCeiling } from './bench/ceiling.ts'
 import type { Contender } from './bench/contender.ts'
 import { type Driver, startDriver } from './bench/driver.ts'
 import { startEdgePeer } from './bench/edge-peer.ts'
 import { type Measured, summarise } from './bench/figures.ts'
-import { measure } from './bench/measure.ts'
+import { GOAL_CONNECTIONS, goals } from './bench/goals.ts'
+import { type Cell, measure } from './bench/measure.ts'
 import { startNodePeer } from './bench/node-peer.ts'
 import { startSluis } from './bench/sluis.ts'
 import { type Row, table } from './bench/table.ts'
-import { BuildError } from './build.ts'
 
 await main().catch((error: unknown) => {
-  if (!(error instanceof ArgumentsError || error instanceof BuildError)) throw error
+  if (!(error instanceof ArgumentsError)) throw error
   console.error(error.message)
   process.exitCode = 1
 })
@@ -26,37 +26,44 @@ async function main(): Promise<void> {
     for (const start of [startSluis, startEdgePeer, startNodePeer, startCeiling]) contenders.push(await start())
     console.log(`${platform()} ${arch()}, ${cpus().length} x ${cpus()[0]?.model.trim()}, Node ${process.version}; ${load()}`)
     await warm(contenders, options, driver)
-    for (const workload of options.workloads)
-      for (const connections of options.connections) await cell(contenders, { workload, connections }, options, driver)
-    console.log(load())
+    for (const workload of options.workloads) {
+      for (const connections of options.connections) {
+        const cell = { workload, connections }
+        report(cell, await measureAll(contenders, cell, options, driver))
+      }
+    }
+    console.log(`\n${load()}`)
   } finally {
     await driver.stop()
     await Promise.all(contenders.map((contender) => contender.stop()))
   }
 }
 
-/** Until the engines have compiled what is measured: everything once, with nobody watching. */
+/** Everything once with nobody watching, until the engines have compiled what is measured. */
 async function warm(contenders: readonly Contender[], options: BenchOptions, driver: Driver): Promise<void> {
   for (const contender of contenders)
-    for (const workload of options.workloads) await measure(contender, { workload, connections: 8 }, options, driver)
+    for (const workload of options.workloads) await measure(contender, { workload, connections: GOAL_CONNECTIONS }, options, driver)
 }
 
-/** One table: every contender in turn, and that as often as there are runs, so that what disturbs the machine disturbs them all. */
-async function cell(
-  contenders: readonly Contender[],
-  what: { workload: Workload; connections: number },
-  options: BenchOptions,
-  driver: Driver,
-): Promise<void> {
-  const measured = new Map<string, Measured[]>(contenders.map(({ name }) => [name, []]))
+/** Every contender in turn, and that as often as there are runs, so that what disturbs the machine disturbs them all. */
+async function measureAll(contenders: readonly Contender[], cell: Cell, options: BenchOptions, driver: Driver): Promise<Row[]> {
+  const measured = new Map<Contender, Measured[]>(contenders.map((contender) => [contender, []]))
   for (let run = 0; run < options.runs; run++)
-    for (const contender of contenders) measured.get(contender.name)?.push(await measure(contender, what, options, driver))
-  const rows = [...measured].map(([name, runs]): Row => ({ name, summary: summarise(runs) }))
-  console.log(`\n${what.workload}, ${what.connections} connection${what.connections === 1 ? '' : 's'}\n${table(rows)}`)
+    for (const [contender, runs] of measured) runs.push(await measure(contender, cell, options, driver))
+  return [...measured].map(([{ name }, runs]) => ({ name, summary: summarise(runs) }))
+}
+
+/** @param rows in the order the contenders were started in */
+function report({ workload, connections }: Cell, rows: Row[]): void {
+  console.log(`\n${workload}, ${connections} connection${connections === 1 ? '' : 's'}\n${table(rows)}`)
+  if (workload !== 'refresh' || connections !== GOAL_CONNECTIONS) return
+  const [ours, edgePeer, , ceiling] = rows.map(({ summary }) => summary)
+  if (ours === undefined || edgePeer === undefined || ceiling === undefined) return
+  for (const line of goals({ ours, edgePeer, ceiling })) console.log(`  ${line}`)
 }
 
 function load(): string {
   return `load average ${loadavg()
-    .map((value) => value.toFixed(2))
+    .map((average) => average.toFixed(2))
     .join(' ')}`
 }

@@ -7,6 +7,7 @@ import type { HttpEnv } from './http/env.ts'
 import { securityHeaders } from './http/headers.ts'
 import { issuerHost } from './http/host.ts'
 import { allowedMethods } from './http/method.ts'
+import { pathTable } from './http/path-table.ts'
 import { notFound } from './http/refusal.ts'
 import { requestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
@@ -75,7 +76,8 @@ const routes: readonly Route[] = [
 /** The service as one Hono app: what every route shares, then the table. */
 export function createApp(services: Services): Hono<HttpEnv & { Bindings: Env }> {
   const { issuer } = services
-  const programs = new Set(routes.flatMap(({ path, program }) => (program === true ? [path] : [])))
+  const program = pathTable(Object.fromEntries(routes.map(({ path, program = false }) => [path, program])))
+  const isProgram = (path: string) => program(path) === true
   const app = new Hono<HttpEnv & { Bindings: Env }>()
 
   app.use(requestId(issuer), requestLog(issuer), securityHeaders(issuer.url))
@@ -88,7 +90,7 @@ export function createApp(services: Services): Hono<HttpEnv & { Bindings: Env }>
     throw notFound()
   })
   app.onError((error, c) =>
-    answerError(error, c.req.raw, { site: issuer.site, requestId: c.get('requestId'), log: c.get('log'), programs }),
+    answerError(error, c.req.raw, { site: issuer.site, requestId: c.get('requestId'), log: c.get('log'), isProgram }),
   )
   return app
 }
@@ -99,7 +101,17 @@ function methodsByPath(): Record<string, string[]> {
   return table
 }
 
-/** The issuer as one request sees it: its log lines and audit events name the request. */
+/**
+ * The issuer as one request sees it: its log lines and audit events name the request, and all of it happens at one instant, so that nothing
+ * expires between two looks at the clock.
+ */
 function ofRequest(issuer: Issuer, requestId: string): Issuer {
-  return { ...issuer, requestId, log: issuer.log.with({ request_id: requestId }), audit: auditOfRequest(issuer.audit, requestId) }
+  const began = issuer.clock.now()
+  return {
+    ...issuer,
+    clock: { now: () => began },
+    requestId,
+    log: issuer.log.with({ request_id: requestId }),
+    audit: auditOfRequest(issuer.audit, requestId),
+  }
 }

@@ -82,6 +82,7 @@ export interface Services {
  */
 export function compose(env: Env, documents: Documents, platform: Platform): Services {
   const service = withVars(documents.service, env)
+  if (service.preset !== 'embedded') throw new PortError('Unavailable', `preset ${service.preset} has no adapters in this version`)
   const audit = service.audit === 'log' ? (platform.audit ?? noAudit) : noAudit
   return composeOn(
     embedded(env, service, platform),

@@ -11,7 +11,12 @@ const BROWSER = { accept: 'text/html,*/*;q=0.8' }
 async function answered(thrown: unknown, headers: Record<string, string> = {}, path = '/authorize') {
   const lines: string[] = []
   const log = jsonLog((line) => lines.push(line), { now: () => 0 })
-  const context = { site: { name: 'Acme', issuer: 'https://id.acme.example' }, requestId: 'r-1', log, programs: new Set(['/token']) }
+  const context = {
+    site: { name: 'Acme', issuer: 'https://id.acme.example' },
+    requestId: 'r-1',
+    log,
+    isProgram: (path: string) => path === '/token',
+  }
   const response = await answerError(thrown, new Request(`https://id.acme.example${path}?code=${SECRET}`, { headers }), context)
   return { response, body: await response.text(), lines, line: JSON.parse(lines[0] ?? '{}') }
 }

@@ -33,8 +33,8 @@ function refusalOf(thrown: unknown): OAuthError | Refusal {
   return serverError('something went wrong on our side', thrown)
 }
 
-function isForPeople(request: Request, { programs }: AnswerContext): boolean {
-  return wantsPage(request) && programs?.has(pathOf(request)) !== true
+function isForPeople(request: Request, { isProgram }: AnswerContext): boolean {
+  return wantsPage(request) && isProgram?.(pathOf(request)) !== true
 }
 
 /** As routes are matched: `/%74oken` is `/token`. */

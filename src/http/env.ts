@@ -19,5 +19,5 @@ export interface AnswerContext {
    * Paths only programs call: their errors are JSON whatever Accept says. Java's HttpURLConnection asks for text/html by default, and
    * an OAuth library can't read a page.
    */
-  readonly programs?: ReadonlySet<string>
+  readonly isProgram?: (path: string) => boolean
 }

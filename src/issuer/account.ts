@@ -6,6 +6,8 @@ import type { Parameters } from '../http/parameters.ts'
 import { requireSameOrigin } from '../http/same-origin.ts'
 import { endSession, endSessions } from '../logout/endings.ts'
 import { type AccountSession, accountEndedPage, accountPage } from '../pages/account.tsx'
+import { audienceOf } from '../policy/admission.ts'
+import { absoluteEnd } from '../policy/lifetimes.ts'
 import { type PersonId, personId } from '../ports/keys.ts'
 import { listSessions, type Session } from '../records/session.ts'
 import { listSignIns, type SignIn } from '../records/sign-in.ts'
@@ -30,7 +32,8 @@ export async function account(request: Request, issuer: Issuer): Promise<Respons
       here: signIn.id === here.value.id,
       sessions: shown(({ sso }) => sso === signIn.id),
     })),
-    devices: shown(({ sso }) => !signIns.some(({ id }) => id === sso)),
+    devices: shown(({ sso }) => sso === undefined),
+    left: shown(({ sso }) => sso !== undefined && !signIns.some(({ id }) => id === sso)),
   })
   return pageResponse(page, { site: issuer.site })
 }
@@ -71,13 +74,18 @@ async function end(form: Parameters, person: PersonId, here: SignIn, issuer: Iss
 }
 
 function shownSession(session: Session, issuer: Issuer): AccountSession {
-  const { sid, client_name, how, issued_at, auth_time } = sessionView(session, issuer.policy)
+  const { sid, client_name, how, issued_at } = sessionView(session, issuer.policy)
   const on = how === 'device' ? 'a device' : 'a browser'
-  return { sid, client: client_name, on, since: moment(issued_at), until: moment(auth_time + issuer.policy.lifetimes.absolute) }
+  return { sid, client: client_name, on, since: moment(issued_at), until: moment(untilAtMost(session, issuer)) }
 }
 
 function thisFirst(signIns: readonly SignIn[], here: string): SignIn[] {
   return [...signIns].sort((a, b) => Number(b.id === here) - Number(a.id === here) || b.auth_time - a.auth_time)
+}
+
+function untilAtMost({ client_id, resource, auth_time }: Session, { policy }: Issuer): number {
+  const audience = audienceOf(policy, client_id, resource)
+  return audience === null ? auth_time : absoluteEnd(policy, audience, auth_time)
 }
 
 /** `30 Nov 2026, 19:55 UTC`: the Worker does not know the reader's time zone. */

@@ -28,7 +28,7 @@ async function revokeRefreshToken(token: string, clientId: string, issuer: Issue
   if (session === undefined) return false
   if (session === null) return true
   if (session.client_id !== clientId) throw anothers()
-  await endSession({ person: personId(session.identity), sid: session.id, cause: 'revoked', by: session.identity }, issuer)
+  await endSession({ person: personId(session.identity), sid: session.id, cause: 'revoked', by: clientId }, issuer)
   return true
 }
 

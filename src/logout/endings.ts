@@ -1,11 +1,12 @@
 import type { Audit } from '../audit/audit.ts'
+import { isPortError } from '../ports/error.ts'
 import type { Index } from '../ports/index-set.ts'
 import { keys, type PersonId, personId } from '../ports/keys.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import type { State } from '../ports/state.ts'
 import { createEnding, deleteEnding, type Ending, listEndings } from '../records/ending.ts'
 import { drawId } from '../records/ids.ts'
-import { deleteSession, findLegacySession, findSession, listSessions, markSessionEnded, type Session } from '../records/session.ts'
+import { deleteSession, findLegacySession, findSession, listSessionPage, markSessionEnded, type Session } from '../records/session.ts'
 import { deleteSignIn, endSignIn } from '../records/sign-in.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -22,16 +23,21 @@ export interface EndingParts {
 /** How many records go at once: as many as a Worker has connections, twice. */
 const AT_ONCE = 12
 
+/** What ends: a person's sessions, all or some; or everybody's at one client. */
+export type EndingOf = Pick<Ending, 'cause' | 'by'> &
+  ({ person: PersonId; which: Ending['which'] } | { person: PersonId | null; which: Extract<Ending['which'], { of: 'client' }> })
+
 /**
- * Ends sessions of a person for one cause, so that a crash at any point leaves something that knows what is still to do: 1 the ending is
- * written down; 2 the sign-ins that end are marked, so that no code of theirs opens another session; 3 the person's sessions are listed;
- * 4 each goes, with its pointer; 5 audit; 6 the sign-ins go. Each step may be done again.
+ * Ends sessions for one cause, so that a crash at any point leaves something that knows what is still to do: 1 the ending is written down;
+ * 2 the sign-ins that end are marked, so that no code of theirs opens another session; 3 the sessions are listed; 4 each goes, with its
+ * pointer; 5 audit; 6 the sign-ins go. Each step may be done again.
  *
  * @returns how many sessions ended
  * @throws PortError Unavailable: the next tick takes it up
  */
-export async function endSessions(of: Pick<Ending, 'which' | 'cause' | 'by'> & { person: PersonId }, parts: EndingParts): Promise<number> {
-  const value: Ending = { ...of, id: drawId(parts.random), at: Math.floor(parts.clock.now() / 1000) }
+export async function endSessions({ person, which, cause, by }: EndingOf, parts: EndingParts): Promise<number> {
+  const at = Math.floor(parts.clock.now() / 1000)
+  const value: Ending = { id: drawId(parts.random), person: person ?? undefined, which, cause, by, at }
   await createEnding(parts.state, value)
   return carryOut(value, parts)
 }
@@ -45,10 +51,28 @@ export async function endSession(
   parts: EndingParts,
 ): Promise<boolean> {
   const { person, sid, cause, by } = of
-  const { state, audit, log } = parts
-  if ((await findSession(state, person, sid, log)) !== null) await deleteSession(state, person, sid)
-  else if (!(await endLegacySession(person, sid, parts))) return false
+  const { audit } = parts
+  if (!(await endOurs(person, sid, parts)) && !(await endLegacySession(person, sid, parts))) return false
   audit.record({ event: 'session.ended', subject: person, session: sid, reason: cause, by })
+  return true
+}
+
+const TRIES = 3 // a session moves when a refresh keeps it, which is once in its life
+
+/** True for the one of several that ended it. */
+async function endOurs(person: PersonId, sid: string, { state, log }: EndingParts): Promise<boolean> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const found = await findSession(state, person, sid, log)
+    if (found === null) return false
+    try {
+      await state.deleteIfRevision(found.entry.key, found.entry.rev)
+      break
+    } catch (error) {
+      if (isPortError(error, 'NotFound')) return false
+      if (!isPortError(error, 'Conflict')) throw error
+    }
+  }
+  await deleteSession(state, person, sid)
   return true
 }
 
@@ -61,38 +85,62 @@ async function endLegacySession(person: PersonId, sid: string, { state, clock, l
   return true
 }
 
-/** Does what is left of endings that something cut short. */
+/** Endings an invocation takes up: a person's sessions are tens of calls, and an invocation has hundreds. */
+const ENDINGS_A_TICK = 10
+
+/** Does what is left of endings that something cut short. One that fails again keeps none of the others. */
 export async function resumeEndings(parts: EndingParts): Promise<void> {
-  for (const ending of await listEndings(parts.state, parts.log)) await carryOut(ending, parts)
+  for (const ending of (await listEndings(parts.state, parts.log)).slice(0, ENDINGS_A_TICK)) {
+    try {
+      await carryOut(ending, parts)
+    } catch (error) {
+      parts.log.error('ending.unfinished', { error })
+    }
+  }
 }
 
 async function carryOut(ending: Ending, parts: EndingParts): Promise<number> {
-  const person = personId(ending.person)
+  const { state, log } = parts
   const signIns = await signInsOf(ending, parts)
-  const at = { ms: parts.clock.now() }
-  for (const id of signIns) await endSignIn(parts.state, id, at, parts.log)
+  for (const id of signIns) await endSignIn(state, id, { ms: parts.clock.now() }, log)
+  const ended = await endListed(ending, parts)
 
-  const sessions = (await listSessions(parts.state, person, parts.log)).filter((session) => isMeant(ending, session))
-  for (let from = 0; from < sessions.length; from += AT_ONCE) {
-    await Promise.all(sessions.slice(from, from + AT_ONCE).map(({ id }) => deleteSession(parts.state, person, id)))
-  }
-  const { cause, by } = ending
-  if (sessions.length > 0 || signIns.length > 0) {
+  const { person, cause, by } = ending
+  if (ended > 0 || signIns.length > 0) {
+    const client = ending.which.of === 'client' ? ending.which.client : undefined
     parts.audit.record({
       event: 'sessions.ended',
       subject: person,
+      client,
       reason: cause,
       by,
-      count: sessions.length,
+      count: ended,
       sign_in: signIns.join(' ') || undefined,
     })
   }
-  for (const id of signIns) await deleteSignIn(parts, person, id)
-  await deleteEnding(parts.state, ending.id)
-  return sessions.length
+  for (const id of signIns) await deleteSignIn(parts, personId(person ?? ''), id)
+  await deleteEnding(state, ending.id)
+  return ended
 }
 
-async function signInsOf({ which, person }: Ending, { index }: EndingParts): Promise<string[]> {
+/** Lists whose sessions these are, a page at a time, and takes away those that are meant. */
+async function endListed(ending: Ending, { state, log }: EndingParts): Promise<number> {
+  const person = ending.person === undefined ? null : personId(ending.person)
+  let ended = 0
+  let token: string | undefined
+  do {
+    const page = await listSessionPage(state, person, token, log)
+    const meant = page.sessions.filter((session) => isMeant(ending, session))
+    for (let from = 0; from < meant.length; from += AT_ONCE) {
+      await Promise.all(meant.slice(from, from + AT_ONCE).map(({ id, identity }) => deleteSession(state, personId(identity), id)))
+    }
+    ended += meant.length
+    token = page.next
+  } while (token !== undefined)
+  return ended
+}
+
+async function signInsOf({ which, person = '' }: Ending, { index }: EndingParts): Promise<string[]> {
   switch (which.of) {
     case 'everything':
       return index.members(keys.signInsOf(personId(person)))

@@ -23,10 +23,12 @@ export interface AccountProps {
   readonly signIns: readonly AccountSignIn[]
   /** Sessions that rest on no sign-in: devices. */
   readonly devices: readonly AccountSession[]
+  /** Sessions whose browser's sign-in is over. */
+  readonly left: readonly AccountSession[]
 }
 
 /** What a person is signed in to, and where; each can be ended, and all of it. */
-export function accountPage({ person, signIns, devices }: AccountProps): Page {
+export function accountPage({ person, signIns, devices, left }: AccountProps): Page {
   return {
     title: 'Your account',
     wide: true,
@@ -51,6 +53,13 @@ export function accountPage({ person, signIns, devices }: AccountProps): Page {
         <h2>Devices and programs</h2>
         <p class="quiet">These stay signed in when you sign out of a browser.</p>
         <Sessions sessions={devices} empty="None." />
+        {left.length === 0 ? null : (
+          <>
+            <h2>Left open</h2>
+            <p class="quiet">The sign-in these were opened with is over; they end by themselves.</p>
+            <Sessions sessions={left} empty="None." />
+          </>
+        )}
         <h2>Everywhere</h2>
         <End name="everything" value="yes" label="End everything, here and everywhere" />
       </>

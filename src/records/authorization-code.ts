@@ -27,6 +27,7 @@ const codeSchema = z.looseObject({
   acr: z.string(),
   amr: z.array(z.string()).optional(),
   auth_time: instant,
+  expires_at: instant.describe('until when it can be exchanged'),
 })
 
 export const authorizationCode = {
@@ -46,6 +47,7 @@ const spentSchema = z.looseObject({
   jti: z.string().describe('the access token it was exchanged for'),
   session: z.string().describe('the session it opened'),
   token_expires: instant.describe('when that access token expires'),
+  code_expires: instant.describe('until when the code could be exchanged'),
   replayed: z.boolean().optional().describe('it was presented again: whatever it opened has ended'),
 })
 
@@ -66,9 +68,9 @@ export async function findCode(state: State, hash: Sha256Hex, log: Log): Promise
   return readRecord(authorizationCode, await state.get(keys.code(hash)), log)
 }
 
-/** Seconds a tombstone stands: as long as the token it names, and at least as long as the code could. */
-export function spentCodeLifetime(spent: SpentCode, now: number): number {
-  return Math.max(spent.token_expires - now, CODE_LIFETIME)
+/** Seconds a tombstone stands: as long as the token it names and the code it is of, whatever clock each was made by, and five minutes at least. */
+export function spentCodeLifetime(spent: Pick<SpentCode, 'token_expires' | 'code_expires'>, now: number): number {
+  return Math.max(spent.token_expires - now, spent.code_expires - now, CODE_LIFETIME)
 }
 
 /** The gate of the exchange: of N racers one creates it. @throws PortError Exists for the others */

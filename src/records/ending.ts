@@ -13,7 +13,7 @@ export type EndingCause = z.output<typeof endingCause>
 
 const schema = z.looseObject({
   id: z.string(),
-  person: z.string().describe('whose sessions end'),
+  person: z.string().optional().describe('whose sessions end; absent: those of everybody, at one client'),
   which: z
     .discriminatedUnion('of', [
       z.strictObject({ of: z.literal('everything') }),

@@ -1,4 +1,4 @@
-import { isPortError } from '../ports/error.ts'
+import { isPortError, PortError } from '../ports/error.ts'
 import type { State } from '../ports/state.ts'
 
 /**
@@ -8,7 +8,8 @@ import type { State } from '../ports/state.ts'
  * @throws PortError Unavailable
  */
 export async function renewRecords(state: State, prefix: string, { lifetime, under }: { lifetime: number; under: number }): Promise<void> {
-  for await (const { key, value, ttl, rev } of state.export?.(prefix) ?? []) {
+  if (state.export === undefined) throw new PortError('Unsupported', 'this State does not say how long its records have left')
+  for await (const { key, value, ttl, rev } of state.export(prefix)) {
     if (ttl === 'permanent' || ttl >= under) continue
     try {
       await state.update(key, value, lifetime, rev)

@@ -87,6 +87,11 @@ export function createSession(state: State, value: Session, ttl: number): Promis
   return state.create(keys.session(personId(value.identity), value.id), writeRecord(session, value), ttl)
 }
 
+/** The pointer again, for as long as its session now lives. */
+export function renewSessionPointer(state: State, value: Session, ttl: number): Promise<Rev> {
+  return state.put(keys.sessionPointer(value.id), utf8(value.identity), ttl)
+}
+
 export function createSessionPointer(state: State, value: Session, ttl: number): Promise<Rev> {
   return state.create(keys.sessionPointer(value.id), utf8(value.identity), ttl)
 }

@@ -21,6 +21,10 @@ const schema = z.looseObject({
   silent_until: instant.describe('until when it completes other sign-ins without a page'),
   clients: z.array(z.string()).describe('the clients it has let in'),
   cookie_hash: z.string().describe('labelled hash of the cookie that stands for it'),
+  previous_cookie_hash: z
+    .string()
+    .optional()
+    .describe('of the cookie before: good until its pointer is gone, lest a lost answer lose the browser'),
   ended: z.number().optional().describe('unix ms: it has ended; kept so that what it opened can still be found'),
 })
 
@@ -59,7 +63,7 @@ export async function renewSignIn(stores: { state: State; index: Index }, found:
   const { state, index } = stores
   await Promise.all([createCookiePointer(state, value, ttl), index.add(keys.signInsOf(personId(value.identity)), value.id, ttl)])
   await state.update(found.entry.key, writeRecord(signIn, value), ttl, found.entry.rev)
-  await state.delete(keys.signInCookie(found.value.cookie_hash))
+  await Promise.all(cookieHashes(found.value).map((hash) => state.delete(keys.signInCookie(hash))))
 }
 
 const TRIES = 5 // a sign-in moves when it lets in another client or is renewed; five times within one ending it does not
@@ -92,7 +96,7 @@ export async function deleteSignIn(stores: { state: State; index: Index }, perso
   const { state, index } = stores
   const entry = await state.get(keys.signIn(id))
   const value = entry === null ? null : readRecord(signIn, entry, noLog)
-  if (value !== null) await state.delete(keys.signInCookie(value.cookie_hash))
+  if (value !== null) await Promise.all(cookieHashes(value).map((hash) => state.delete(keys.signInCookie(hash))))
   await state.delete(keys.signIn(id))
   await index.remove(keys.signInsOf(person), id)
 }
@@ -121,7 +125,16 @@ export async function findSignInByCookie(state: State, hash: Sha256Hex, log: Log
   const pointer = await state.get(keys.signInCookie(hash))
   const id = pointer === null ? null : fromUtf8(pointer.value)
   const found = id === null || id === '' ? null : await findSignIn(state, id, log)
-  return found !== null && equalBytes(utf8(found.value.cookie_hash), utf8(hash)) ? found : null
+  return found !== null && standsFor(found.value, hash) ? found : null
+}
+
+function cookieHashes({ cookie_hash, previous_cookie_hash }: SignIn): string[] {
+  return previous_cookie_hash === undefined ? [cookie_hash] : [cookie_hash, previous_cookie_hash]
+}
+
+function standsFor({ cookie_hash, previous_cookie_hash = '' }: SignIn, hash: Sha256Hex): boolean {
+  const [current, previous] = [cookie_hash, previous_cookie_hash].map((kept) => equalBytes(utf8(kept), utf8(hash)))
+  return current === true || previous === true
 }
 
 function createCookiePointer(state: State, value: SignIn, ttl: number): Promise<Rev> {

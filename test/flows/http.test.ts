@@ -17,20 +17,30 @@ const routes: [string, string][] = [
   ['/authorize', 'GET, POST, HEAD'],
   ['/token', 'POST'],
   ['/userinfo', 'GET, POST, HEAD'],
+  ['/revoke', 'POST'],
+  ['/introspect', 'POST'],
+  ['/device_authorization', 'POST'],
   ['/', 'GET, HEAD'],
   ['/demo', 'GET, HEAD'],
   ['/login', 'GET, HEAD'],
   ['/login/picker', 'POST'],
+  ['/device', 'GET, POST, HEAD'],
+  ['/account', 'GET, POST, HEAD'],
+  ['/api/sessions', 'GET, DELETE, HEAD'],
+  ['/api/sessions/AAAAAAAAAAAAAAAAAAAAAA', 'DELETE'],
   ['/assets/style.css', 'GET, HEAD'],
   ['/healthz', 'GET, HEAD'],
   ['/readyz', 'GET, HEAD'],
   ['/ops', 'POST'],
 ]
-const open = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/keys', '/token', '/userinfo']
+const open = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/keys', '/token', '/userinfo', '/revoke']
 const closed = routes.filter(([path]) => !open.includes(path))
 const readable = routes.filter(([, allow]) => allow.includes('GET'))
 const named = routes.filter(([path]) => path !== '/healthz')
-const programs = [...open, '/healthz', '/readyz', '/ops']
+const programs = [
+  ...open,
+  ...['/introspect', '/device_authorization', '/api/sessions', '/api/sessions/AAAAAAAAAAAAAAAAAAAAAA', '/healthz', '/readyz', '/ops'],
+]
 
 describe.each(routes)('%s', (path, allow) => {
   it(`RFC 9110 15.5.6: takes ${allow}, and answers any other method 405 with Allow`, async () => {
@@ -49,7 +59,7 @@ describe.each(routes)('%s', (path, allow) => {
   })
 
   it('answers errors as JSON to programs, and as a page to who accepts one, unless only programs call it', async () => {
-    const wrong = (accept: string) => service.fetch(path, { method: 'DELETE', headers: { accept } })
+    const wrong = (accept: string) => service.fetch(path, { method: 'PATCH', headers: { accept } })
     await errorOf(await wrong('application/json'), 405)
     await errorOf(await wrong('*/*'), 405)
     const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
@@ -126,6 +136,14 @@ describe('an address there is not', () => {
     '/Token',
     'http://localhost:8787//token',
     '/token/x',
+    '/revoke/',
+    '/introspect/x',
+    '/device/',
+    '/device/BCDF-GHJK',
+    '/account/x',
+    '/api',
+    '/api/sessions/',
+    '/api/sessions/a/b',
     '/keys.json',
     '/authorize/callback',
     '/login/picker/',

@@ -5,7 +5,7 @@ import { isPortError } from '../../ports/error.ts'
 import { type PersonId, personId } from '../../ports/keys.ts'
 import { drawIdNear, placeOf } from '../../records/ids.ts'
 import type { Found } from '../../records/record.ts'
-import { createSignIn, findSignInByCookie, renewSignIn, type SignIn } from '../../records/sign-in.ts'
+import { createSignIn, findSignIn, findSignInByCookie, renewSignIn, type SignIn } from '../../records/sign-in.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 
 /** What a way of signing in has proved. Every one of them ends in `completeSignIn`. */
@@ -75,17 +75,23 @@ function newSignIn(proof: Proof, clients: readonly string[], cookie_hash: Sha256
   }
 }
 
-/** null when it moved meanwhile: another tab won, and a sign-in of its own does no harm. */
+const TRIES = 3 // another tab lets in another client, or renews it too
+
+/** null when it ended meanwhile. One that moved is renewed as it stands now: a second sign-in would put the first one's sessions out of reach. */
 async function renew(standing: Found<SignIn>, fresh: SignIn, ttl: number, issuer: Issuer): Promise<SignIn | null> {
-  const { id, clients } = standing.value
-  const renewed = { ...standing.value, ...fresh, id, clients: [...new Set([...clients, ...fresh.clients])] }
-  try {
-    await renewSignIn(issuer, standing, renewed, ttl)
-    return renewed
-  } catch (error) {
-    if (isPortError(error, 'Conflict', 'NotFound')) return null
-    throw error
+  let found: Found<SignIn> | null = standing
+  for (let attempt = 0; attempt < TRIES && found !== null; attempt++) {
+    const { id, clients, cookie_hash: previous_cookie_hash } = found.value
+    const renewed = { ...found.value, ...fresh, id, previous_cookie_hash, clients: [...new Set([...clients, ...fresh.clients])] }
+    try {
+      await renewSignIn(issuer, found, renewed, ttl)
+      return renewed
+    } catch (error) {
+      if (!isPortError(error, 'Conflict', 'NotFound', 'Exists')) throw error
+    }
+    found = await findSignIn(issuer.state, id, issuer.log)
   }
+  return null
 }
 
 /** A browser is one person's at a time: everything the first one opened in it ends. */

@@ -1,5 +1,6 @@
 import { readForm } from '../../http/body.ts'
 import { invalidScope, unauthorizedClient } from '../../http/oauth-error.ts'
+import { brake, clientAddress } from '../../http/rate-limit.ts'
 import { tokenJson } from '../../http/respond.ts'
 import { isPortError, PortError } from '../../ports/error.ts'
 import { createDeviceRequest, DEVICE_REQUEST_LIFETIME, type DeviceRequest } from '../../records/device-request.ts'
@@ -8,7 +9,7 @@ import { drawUserCode, shownUserCode } from '../../records/user-code.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { askedResource } from '../resource.ts'
 import { grantedScopes, scopes } from '../scopes.ts'
-import { authenticateClient } from '../token/client-authentication.ts'
+import { authenticateClient, presentedClientId } from '../token/client-authentication.ts'
 
 const INTERVAL = 5 // s between polls (RFC 8628 section 3.2, its default)
 const TRIES = 5 // of 20^8 user codes a few thousand live at once: five draws never all meet one
@@ -20,6 +21,7 @@ const TRIES = 5 // of 20^8 user codes a few thousand live at once: five draws ne
  */
 export async function deviceAuthorization(request: Request, issuer: Issuer): Promise<Response> {
   const parameters = await readForm(request)
+  await brake(issuer.limits.token, `${presentedClientId(request, parameters)} ${clientAddress(request)}`)
   const { clientId, client } = await authenticateClient(request, parameters, issuer)
   if (!client.device) throw unauthorizedClient('the policy gives this client no device flow')
   const granted = grantedScopes(parameters.get('scope'))

@@ -7,7 +7,7 @@ import { isPortError } from '../../ports/error.ts'
 import { type PersonId, personId } from '../../ports/keys.ts'
 import { findSession, findSessionPerson, listSessionPage, type Session } from '../../records/session.ts'
 import type { Issuer } from '../issuer.ts'
-import { type Asker, askerOf, requireOperator } from './asker.ts'
+import { askerOf, requireOperator } from './asker.ts'
 import { sessionView } from './view.ts'
 
 /**
@@ -20,8 +20,8 @@ export async function listSessions(request: Request, issuer: Issuer): Promise<Re
   const asker = await askerOf(request, issuer)
   const parameters = queryParameters(request)
   const { person, client } = filter(parameters)
-  const of = person ?? (asker.operator ? null : asker.person)
-  if (of !== asker.person) requireOperator(asker, `listed ${of ?? 'everybody'}`, issuer)
+  const of = person ?? ((await asker.isOperator()) ? null : asker.person)
+  if (of !== asker.person) await requireOperator(asker, `listed ${of ?? 'everybody'}`, issuer)
 
   const { sessions, next } = await page(of, parameters.get('page'), issuer)
   const shown = client === undefined ? sessions : sessions.filter((session) => session.client_id === client)
@@ -31,12 +31,12 @@ export async function listSessions(request: Request, issuer: Issuer): Promise<Re
 /** `DELETE /api/sessions/<sid>`: ends one. @throws Refusal 401, 403, 404 */
 export async function deleteSession(request: Request, issuer: Issuer): Promise<Response> {
   const asker = await askerOf(request, issuer)
-  const sid = decodeURIComponent(new URL(request.url).pathname.split('/').at(-1) ?? '')
+  const sid = new URL(request.url).pathname.split('/').at(-1) ?? '' // as it is: no session's id has anything to decode
   const person = await findSessionPerson(issuer.state, sid)
   const found = person === null ? null : await findSession(issuer.state, person, sid, issuer.log)
-  if (person !== asker.person && !asker.operator) throw notFound() // whether it exists is not theirs to learn
+  if (person !== asker.person && !(await asker.isOperator())) throw notFound() // whether it exists is not theirs to learn
   if (person === null || found === null) throw notFound()
-  if (person !== asker.person) requireOperator(asker, `ended a session of ${person}`, issuer)
+  if (person !== asker.person) await requireOperator(asker, `ended a session of ${person}`, issuer)
   await endSession({ person, sid, cause: person === asker.person ? 'sign_out' : 'operator', by: asker.person }, issuer)
   return json({ ended: 1 })
 }
@@ -51,16 +51,11 @@ export async function deleteSessions(request: Request, issuer: Issuer): Promise<
   const { person, client } = filter(queryParameters(request))
   if (person === undefined && client === undefined)
     throw invalidRequest('name a person or a client: everything of everybody is not ended at once')
-  if (person !== asker.person) requireOperator(asker, `ended sessions of ${person ?? 'everybody'} at ${client ?? 'every client'}`, issuer)
-  const people = person === undefined ? await peopleAt(client ?? '', issuer) : [person]
-  let ended = 0
-  for (const one of people) ended += await endOf(one, client, asker, issuer)
-  return json({ ended })
-}
-
-function endOf(person: PersonId, client: string | undefined, asker: Asker, issuer: Issuer): Promise<number> {
+  if (person !== asker.person)
+    await requireOperator(asker, `ended sessions of ${person ?? 'everybody'} at ${client ?? 'every client'}`, issuer)
   const which = client === undefined ? { of: 'everything' as const } : { of: 'client' as const, client }
-  return endSessions({ person, which, cause: person === asker.person ? 'sign_out' : 'operator', by: asker.person }, issuer)
+  const cause = person === asker.person ? 'sign_out' : 'operator'
+  return json({ ended: await endSessions({ person: person ?? null, which, cause, by: asker.person }, issuer) })
 }
 
 function filter(parameters: Parameters): { person: PersonId | undefined; client: string | undefined } {
@@ -75,16 +70,4 @@ async function page(person: PersonId | null, token: string | undefined, issuer: 
     if (isPortError(error, 'BadPage')) throw invalidRequest('page is not one that this listing gave')
     throw error
   }
-}
-
-/** Everybody with a session at a client: an operator's scan. */
-async function peopleAt(client: string, issuer: Issuer): Promise<PersonId[]> {
-  const people = new Set<PersonId>()
-  let token: string | undefined
-  do {
-    const { sessions, next } = await listSessionPage(issuer.state, null, token, issuer.log)
-    for (const session of sessions) if (session.client_id === client) people.add(personId(session.identity))
-    token = next
-  } while (token !== undefined)
-  return [...people]
 }

@@ -8,8 +8,8 @@ import { signedInPerson } from '../signed-in.ts'
 /** Who asks about sessions. */
 export interface Asker {
   person: PersonId
-  /** Holds, now, a group of the policy's `console.operators`. */
-  operator: boolean
+  /** Whether they hold, now, a group of the policy's `console.operators`. Asked only where it matters: the directory may be away. */
+  isOperator(): Promise<boolean>
 }
 
 /**
@@ -22,12 +22,13 @@ export async function askerOf(request: Request, issuer: Issuer): Promise<Asker> 
   const signIn = await signedInPerson(request, issuer)
   if (signIn === null) throw unauthenticated()
   const person = personId(signIn.value.identity)
-  return { person, operator: await isOperator(person, issuer) }
+  return { person, isOperator: () => isOperator(person, issuer) }
 }
 
 /** What others' sessions are asked about with. @throws Refusal 403 for anybody but an operator */
-export function requireOperator({ person, operator }: Asker, what: string, issuer: Issuer): void {
-  issuer.audit.record({ event: operator ? 'sessions.asked' : 'sessions.refused', subject: person, reason: what })
+export async function requireOperator(asker: Asker, what: string, issuer: Issuer): Promise<void> {
+  const operator = await asker.isOperator()
+  issuer.audit.record({ event: operator ? 'sessions.asked' : 'sessions.refused', subject: asker.person, reason: what })
   if (!operator) throw forbidden()
 }
 

@@ -1,12 +1,12 @@
 import { sha256Hex } from '../../crypto/digest.ts'
-import { invalidGrant, invalidTarget, temporarilyUnavailable } from '../../http/oauth-error.ts'
+import { invalidGrant, invalidTarget, OAuthError, temporarilyUnavailable } from '../../http/oauth-error.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { type AuthorizationCode, findCode } from '../../records/authorization-code.ts'
 import type { Issuer } from '../issuer.ts'
 import { askedResource } from '../resource.ts'
 import type { AuthenticatedClient } from './client-authentication.ts'
 import { revokeReplayed } from './code-replay.ts'
-import { prepare } from './prepare.ts'
+import { type Prepared, prepare } from './prepare.ts'
 import { checkPresentation, type Presentation } from './presentation.ts'
 import { spend } from './spend.ts'
 import { type TokenResponse, tokenResponse } from './token-response.ts'
@@ -31,9 +31,11 @@ export async function authorizationCodeGrant(
   const code = await findCode(issuer.state, presentation.hash, issuer.log)
   if (code === null) return revokeReplayed(presentation, invalidGrant('the code is not live'), issuer)
   await checkPresentation(presentation, code)
-  checkResource(parameters, code, issuer)
+  const prepared = await prepareFor(parameters, code, issuer)
+  // A second presentation revokes also when it asks for something else.
+  if (prepared instanceof OAuthError) return revokeReplayed(presentation, prepared, issuer)
 
-  const { opening, minted } = await prepare(code, 'code', issuer)
+  const { opening, minted } = prepared
   const opened = await spend(presentation.hash, code, opening, issuer)
   if (opened === null) return revokeReplayed(presentation, temporarilyUnavailable(1), issuer)
   if (opened === 'ended') throw invalidGrant('the code was presented twice; what it opened has ended')
@@ -42,6 +44,17 @@ export async function authorizationCodeGrant(
   const { identity: subject, resource, sso: sign_in } = code
   issuer.audit.record({ event: 'session.opened', subject, client: clientId, resource, session: opening.session.id, sign_in })
   return tokenResponse({ minted, scopes: code.scopes, refreshToken: opening.refreshToken?.token }, issuer)
+}
+
+/** What the exchange would hand out, or why it may not. Nothing is written. */
+async function prepareFor(parameters: Parameters, code: AuthorizationCode, issuer: Issuer): Promise<Prepared | OAuthError> {
+  try {
+    checkResource(parameters, code, issuer)
+    return await prepare(code, 'code', issuer)
+  } catch (error) {
+    if (error instanceof OAuthError) return error
+    throw error
+  }
 }
 
 /** RFC 8707 section 2.2: the token endpoint can't be asked for more than the authorization was for. */

@@ -6,6 +6,7 @@ import { type Bytes, fromUtf8 } from '../../crypto/bytes.ts'
 import { equalSecret } from '../../crypto/equal.ts'
 import { invalidClient, invalidRequest } from '../../http/oauth-error.ts'
 import type { Parameters } from '../../http/parameters.ts'
+import { brake, clientAddress } from '../../http/rate-limit.ts'
 import { isPortError } from '../../ports/error.ts'
 import type { Secret } from '../../ports/secrets.ts'
 import type { Issuer } from '../issuer.ts'
@@ -37,7 +38,11 @@ export async function authenticateClient(request: Request, parameters: Parameter
     return { clientId, client }
   }
   if (secret === undefined) throw refused('this client must authenticate with its secret')
-  if (!(await isSecretOf(clientId, client, secret, issuer))) throw refused('no such client, or its authentication failed')
+  if (!(await isSecretOf(clientId, client, secret, issuer))) {
+    // Only what failed counts: a resource server introspects as often as it is called.
+    await brake(issuer.limits.token, `${clientId} ${clientAddress(request)}`)
+    throw refused('no such client, or its authentication failed')
+  }
   return { clientId, client }
 }
 

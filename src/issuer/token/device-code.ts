@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../crypto/digest.ts'
-import { accessDenied, invalidGrant, OAuthError } from '../../http/oauth-error.ts'
+import { accessDenied, invalidGrant, OAuthError, unauthorizedClient } from '../../http/oauth-error.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { deleteDeviceRequest, findDeviceRequest } from '../../records/device-request.ts'
 import type { Issuer } from '../issuer.ts'
@@ -18,7 +18,12 @@ const DEVICE_CODE = /^sld_[A-Za-z0-9_-]{43}$/
  *
  * @throws OAuthError authorization_pending, slow_down, access_denied, expired_token, invalid_grant
  */
-export async function deviceCodeGrant(parameters: Parameters, { clientId }: AuthenticatedClient, issuer: Issuer): Promise<TokenResponse> {
+export async function deviceCodeGrant(
+  parameters: Parameters,
+  { clientId, client }: AuthenticatedClient,
+  issuer: Issuer,
+): Promise<TokenResponse> {
+  if (!client.device) throw unauthorizedClient('the policy gives this client no device flow')
   const presented = parameters.require('device_code')
   const hash = await sha256Hex(presented)
   if (!(await issuer.limits.devicePoll.allows(hash)))
@@ -27,13 +32,13 @@ export async function deviceCodeGrant(parameters: Parameters, { clientId }: Auth
   const found = await findDeviceRequest(issuer.state, hash, issuer.log)
   if (found === null)
     throw DEVICE_CODE.test(presented) ? new OAuthError('expired_token', 'the device code has expired') : invalidGrant('no such device code')
-  const { client_id, scopes, resource, approval, denied, user_code } = found.value
+  const { client_id, scopes, resource, approval, denied, user_code, expires_at } = found.value
   if (client_id !== clientId) throw invalidGrant('the device code was issued to another client')
   if (denied === true) throw accessDenied('the person did not allow it')
   if (approval === undefined) throw new OAuthError('authorization_pending', 'nobody has allowed it yet')
 
   const { opening, minted } = await prepare({ ...approval, client_id, scopes, resource }, 'device', issuer)
-  const opened = await spend(hash, { client_id }, opening, issuer)
+  const opened = await spend(hash, { client_id, expires_at }, opening, issuer)
   if (opened !== 'opened') throw invalidGrant('the device code was redeemed before')
   issuer.audit.record({
     event: 'session.opened',

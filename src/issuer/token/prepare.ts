@@ -30,12 +30,18 @@ export interface Basis {
   auth_time: number
 }
 
+/** A session ready to be opened, with the tokens it hands out. */
+export interface Prepared {
+  opening: Opening
+  minted: Minted
+}
+
 /**
  * Draws and signs all that an exchange hands out, before anything is written: a key that can't sign leaves the code as good as it was.
  *
  * @throws OAuthError invalid_grant: the policy no longer admits the person, or the sign-in has reached its absolute limit
  */
-export async function prepare(basis: Basis, how: Session['how'], issuer: Issuer): Promise<{ opening: Opening; minted: Minted }> {
+export async function prepare(basis: Basis, how: Session['how'], issuer: Issuer): Promise<Prepared> {
   const audience = audienceOf(issuer.policy, basis.client_id, basis.resource)
   if (audience === null || !admits(audience, basis.groups)) throw invalidGrant('the policy no longer admits this person to this client')
   const now = nowSeconds(issuer)

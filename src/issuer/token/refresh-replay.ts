@@ -9,8 +9,7 @@ import { createToken } from '../../records/token.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { mint } from './mint.ts'
 import { notLive, type RefreshRequest } from './refresh-request.ts'
-import type { Refreshable } from './refreshable.ts'
-import { findStanding } from './standing-session.ts'
+import { findStanding, keepSession, type Standing } from './standing-session.ts'
 import { type TokenResponse, tokenResponse } from './token-response.ts'
 
 const GRACE = 30_000 // ms: two replicas of one proxy race the same token, and answers get lost
@@ -45,7 +44,7 @@ export async function answerSuccessor(request: RefreshRequest, successor: string
     if (found.state === 'live') {
       // A mark and its successor are of one session; anything else was forged by who can write the store.
       if (sid !== undefined && found.ref.sid !== sid) throw notLive()
-      return answerWith(token, (await findStanding(request, found.ref, issuer)).allowed, issuer)
+      return answerWith(token, await findStanding(request, found.ref, issuer), issuer)
     }
     if (issuer.clock.now() - found.mark.at >= GRACE) throw notLive()
     token = found.mark.successor
@@ -57,20 +56,34 @@ export async function answerSuccessor(request: RefreshRequest, successor: string
 async function remake(request: RefreshRequest, token: string, sid: string | undefined, issuer: Issuer): Promise<TokenResponse> {
   const person = sid === undefined ? null : await findSessionPerson(issuer.state, sid)
   if (sid === undefined || person === null) throw notLive()
-  const { allowed } = await findStanding(request, { person, sid }, issuer)
-  const ttl = refreshTokenLifetime({ now: nowSeconds(issuer), absoluteEnd: allowed.absoluteEnd }, issuer.policy.lifetimes.refresh)
+  const standing = await findStanding(request, { person, sid }, issuer)
+  const ttl = refreshTokenLifetime({ now: nowSeconds(issuer), absoluteEnd: standing.allowed.absoluteEnd }, issuer.policy.lifetimes.refresh)
   try {
     await createRefreshToken(issuer.state, await sha256Hex(token), { person, sid }, ttl)
   } catch (error) {
     if (!isPortError(error, 'Exists')) throw error
   }
-  return answerWith(token, allowed, issuer)
+  return answerWith(token, standing, issuer)
 }
 
-async function answerWith(refreshToken: string, { grant, person, scopes }: Refreshable, issuer: Issuer): Promise<TokenResponse> {
+/** The refresh that is answered again may have stopped before it kept the session: this one does. */
+async function answerWith(refreshToken: string, standing: Standing, issuer: Issuer): Promise<TokenResponse> {
+  const { grant, person, scopes } = standing.allowed
   const minted = await mint({ ...grant, jti: drawIdNear(issuer.random, placeOf(person)) }, issuer)
-  await createToken(issuer.state, minted.token, minted.token.expires - nowSeconds(issuer))
+  await Promise.all([
+    createToken(issuer.state, minted.token, minted.token.expires - nowSeconds(issuer)),
+    ...keepSession(standing, issuer).map(orMoved),
+  ])
   return tokenResponse({ minted, scopes, refreshToken }, issuer)
+}
+
+/** A session that moved was kept by another refresh, or has ended and takes what was just made with it. */
+async function orMoved(write: Promise<unknown>): Promise<void> {
+  try {
+    await write
+  } catch (error) {
+    if (!isPortError(error, 'Conflict', 'NotFound')) throw error
+  }
 }
 
 async function endReused({ clientId }: RefreshRequest, { sid }: SpentMark, issuer: Issuer): Promise<void> {

@@ -10,14 +10,14 @@ import {
   refreshTokenLifetime,
   spentMarkLifetime,
 } from '../../records/refresh-token.ts'
-import { findSession, type Session, sessionLifetime, updateSession } from '../../records/session.ts'
+import { findSession, type Session } from '../../records/session.ts'
 import { writeSpentMark } from '../../records/spent-mark.ts'
 import { createToken } from '../../records/token.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { type Minted, mint } from './mint.ts'
 import type { RefreshRequest } from './refresh-request.ts'
 import type { Refreshable } from './refreshable.ts'
-import { findStanding } from './standing-session.ts'
+import { findStanding, keepSession } from './standing-session.ts'
 import { type TokenResponse, tokenResponse } from './token-response.ts'
 
 type Live = Extract<RefreshToken, { state: 'live' }>
@@ -38,7 +38,7 @@ interface Rotation {
  * The mark goes first: a crash right after it leaves a successor that the retry makes good, where the other order would leave one that
  * nobody holds.
  *
- * @returns null when another refresh, or a revocation, passed the gate first
+ * @returns null when another refresh of the same token passed the gate first
  */
 export async function rotate(request: RefreshRequest, live: Live, issuer: Issuer): Promise<TokenResponse | null> {
   const { found, allowed } = await findStanding(request, live.ref, issuer)
@@ -62,7 +62,7 @@ async function write(rotation: Rotation, issuer: Issuer): Promise<boolean> {
     state.update(live.entry.key, mark, spentMarkLifetime(at), live.entry.rev),
     createRefreshToken(state, successor.hash, { person: allowed.person, sid }, refreshTokenLifetime(at, policy.lifetimes.refresh)),
     createToken(state, minted.token, minted.token.expires - at.now),
-    ...keepSession(rotation, at, issuer),
+    ...keepSession(rotation, issuer),
   ])
   if (!(await passed(gate, rotation, issuer))) return false
 
@@ -71,15 +71,6 @@ async function write(rotation: Rotation, issuer: Issuer): Promise<boolean> {
   if (recorded.status === 'rejected') throw recorded.reason
   for (const write of kept) if (write.status === 'rejected') await checkStillLive(write.reason, rotation, issuer)
   return true
-}
-
-/** The session's own record, when it would lapse before the successor. */
-function keepSession({ found, allowed }: Rotation, at: { now: number; absoluteEnd: number }, issuer: Issuer): Promise<unknown>[] {
-  const { state, policy } = issuer
-  const { refresh } = policy.lifetimes
-  if (found.value.expires_at >= at.now + refreshTokenLifetime({ ...at, absoluteEnd: allowed.absoluteEnd }, refresh)) return []
-  const ttl = sessionLifetime(at, refresh)
-  return [updateSession(state, found, { ...found.value, last_refreshed: at.now, expires_at: at.now + ttl }, ttl)]
 }
 
 async function passed(gate: PromiseSettledResult<unknown>, rotation: Rotation, issuer: Issuer): Promise<boolean> {

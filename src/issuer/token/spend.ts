@@ -6,7 +6,10 @@ import { type Issuer, nowSeconds } from '../issuer.ts'
 import { type Opened, type Opening, openSession } from './open-session.ts'
 
 /** What was presented, besides what the opening says of the session it becomes. */
-export type Presented = Pick<SpentCode, 'client_id' | 'redirect_uri' | 'code_challenge'>
+export type Presented = Pick<SpentCode, 'client_id' | 'redirect_uri' | 'code_challenge'> & {
+  /** Until when what was presented could be exchanged. */
+  expires_at: number
+}
 
 /**
  * Spends a code, or the code of a device, and opens its session. The tombstone is the gate: of N presentations one passes. When the session
@@ -27,13 +30,14 @@ export async function spend(hash: Sha256Hex, presented: Presented, opening: Open
 }
 
 async function passGate(hash: Sha256Hex, presented: Presented, { token, session }: Opening, issuer: Issuer): Promise<Rev | null> {
-  const { client_id, redirect_uri, code_challenge } = presented
+  const { client_id, redirect_uri, code_challenge, expires_at: code_expires } = presented
   const spent: SpentCode = {
     ...{ client_id, redirect_uri, code_challenge },
     identity: session.identity,
     jti: token.id,
     session: session.id,
     token_expires: token.expires,
+    code_expires,
   }
   try {
     return await createSpentCode(issuer.state, hash, spent, spentCodeLifetime(spent, nowSeconds(issuer)))

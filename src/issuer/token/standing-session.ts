@@ -1,13 +1,15 @@
 import { isPortError } from '../../ports/error.ts'
 import type { Found } from '../../records/record.ts'
-import type { SessionRef } from '../../records/refresh-token.ts'
+import { refreshTokenLifetime, type SessionRef } from '../../records/refresh-token.ts'
 import {
   createSession,
   createSessionPointer,
   findLegacySession,
   findSession,
+  renewSessionPointer,
   type Session,
   sessionLifetime,
+  updateSession,
 } from '../../records/session.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { notLive, type RefreshRequest } from './refresh-request.ts'
@@ -38,6 +40,20 @@ export async function findStanding(request: RefreshRequest, ref: SessionRef, iss
   const found = await adopt(allowed, issuer)
   if (found === null) throw notLive()
   return { found, allowed }
+}
+
+/**
+ * Writes a session and its pointer again when they would lapse before a refresh token that is good from now; nothing to do for most refreshes.
+ * What is answered are the writes, begun: they travel with those of the caller.
+ */
+export function keepSession({ found, allowed }: Standing, issuer: Issuer): Promise<unknown>[] {
+  const { state, policy } = issuer
+  const { refresh } = policy.lifetimes
+  const at = { now: nowSeconds(issuer), absoluteEnd: allowed.absoluteEnd }
+  if (found.value.expires_at >= at.now + refreshTokenLifetime(at, refresh)) return []
+  const ttl = sessionLifetime(at, refresh)
+  const kept = { ...found.value, last_refreshed: at.now, expires_at: at.now + ttl }
+  return [updateSession(state, found, kept, ttl), renewSessionPointer(state, kept, ttl)]
 }
 
 /** Writes a session of the Go service in our form, unless it stands in it already; null when it has ended. */

@@ -1,21 +1,39 @@
 import { readForm } from '../../http/body.ts'
-import { unsupportedGrantType } from '../../http/oauth-error.ts'
+import { OAuthError, unsupportedGrantType } from '../../http/oauth-error.ts'
+import type { Parameters } from '../../http/parameters.ts'
 import { brake, clientAddress } from '../../http/rate-limit.ts'
 import { tokenJson } from '../../http/respond.ts'
 import type { Issuer } from '../issuer.ts'
 import { authenticateClient, presentedClientId } from './client-authentication.ts'
+import { DEVICE_CODE_GRANT } from './device-code.ts'
 import { grants } from './grants.ts'
+import type { TokenResponse } from './token-response.ts'
+
+/** What a device is told while it waits: nothing was refused. */
+const WAITING: ReadonlySet<string> = new Set(['authorization_pending', 'slow_down'])
 
 /**
- * Token endpoint (RFC 6749 section 3.2).
+ * Token endpoint (RFC 6749 section 3.2). A device that polls has a limiter of its own, whose answer it understands.
  *
- * @throws OAuthError invalid_request, invalid_client, unsupported_grant_type, and what the grant refuses. PortError Unavailable
+ * @throws OAuthError invalid_request, invalid_client, unsupported_grant_type, and what the grant refuses. Refusal 429. PortError Unavailable
  */
 export async function token(request: Request, issuer: Issuer): Promise<Response> {
   const parameters = await readForm(request)
-  const grant = grants.get(parameters.require('grant_type'))
+  const grantType = parameters.require('grant_type')
+  const clientId = presentedClientId(request, parameters)
+  if (grantType !== DEVICE_CODE_GRANT) await brake(issuer.limits.token, `${clientId} ${clientAddress(request)}`)
+  try {
+    return tokenJson(await granted(grantType, request, parameters, issuer))
+  } catch (error) {
+    if (error instanceof OAuthError && !WAITING.has(error.code)) {
+      issuer.audit.record({ event: 'token.refused', client: clientId, reason: `${error.code}: ${error.description}`, how: grantType })
+    }
+    throw error
+  }
+}
+
+async function granted(grantType: string, request: Request, parameters: Parameters, issuer: Issuer): Promise<TokenResponse> {
+  const grant = grants.get(grantType)
   if (grant === undefined) throw unsupportedGrantType(`grant_type must be one of ${[...grants.keys()].join(', ')}`)
-  await brake(issuer.limits.token, `${presentedClientId(request, parameters)} ${clientAddress(request)}`)
-  const client = await authenticateClient(request, parameters, issuer)
-  return tokenJson(await grant(parameters, client, issuer))
+  return grant(parameters, await authenticateClient(request, parameters, issuer), issuer)
 }

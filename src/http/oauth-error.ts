@@ -42,6 +42,8 @@ export interface OAuthErrorOptions {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly cause?: unknown
+  /** Whom it concerns, for the audit: never part of the answer. */
+  readonly subject?: string | undefined
 }
 
 /** A refusal a client can act on. `code` is the contract; `description` is for its developer and holds no secret and no person. */
@@ -53,6 +55,7 @@ export class OAuthError extends Error {
   readonly description: string
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  readonly subject: string | undefined
 
   constructor(code: OAuthErrorCode, description: string, options: OAuthErrorOptions = {}) {
     const allowed = describable(description)
@@ -61,6 +64,7 @@ export class OAuthError extends Error {
     this.description = allowed
     this.status = options.status ?? STATUS[code] ?? 400
     this.headers = options.headers ?? {}
+    this.subject = options.subject
   }
 }
 
@@ -86,8 +90,8 @@ export function invalidClient(description: string, { basic = false } = {}): OAut
   )
 }
 
-export function invalidGrant(description: string): OAuthError {
-  return new OAuthError('invalid_grant', description)
+export function invalidGrant(description: string, options?: OAuthErrorOptions): OAuthError {
+  return new OAuthError('invalid_grant', description, options)
 }
 
 export function invalidScope(description: string): OAuthError {

@@ -104,29 +104,33 @@ async function carryOut(ending: Ending, parts: EndingParts): Promise<number> {
   const signIns = await signInsOf(ending, parts)
   for (const id of signIns) await endSignIn(state, id, { ms: parts.clock.now() }, log)
   const ended = await endListed(ending, parts)
+  auditEnding(ending, ended, signIns, parts)
 
-  const { person, cause, by } = ending
-  if (ended > 0 || signIns.length > 0) {
-    const client = ending.which.of === 'client' ? ending.which.client : undefined
-    parts.audit.record({
-      event: 'sessions.ended',
-      subject: person,
-      client,
-      reason: cause,
-      by,
-      count: ended,
-      sign_in: signIns.join(' ') || undefined,
-    })
-  }
-  for (const id of signIns) await deleteSignIn(parts, personId(person ?? ''), id)
+  const { person = '' } = ending
+  for (const id of signIns) await deleteSignIn(parts, personId(person), id)
   await deleteEnding(state, ending.id)
-  return ended
+  return [...ended.values()].reduce((sum, count) => sum + count, 0)
 }
 
-/** Lists whose sessions these are, a page at a time, and takes away those that are meant. */
-async function endListed(ending: Ending, { state, log }: EndingParts): Promise<number> {
+/** One event a person, also for a sign-in that had nothing open. */
+function auditEnding(
+  { person, which, cause, by }: Ending,
+  ended: ReadonlyMap<PersonId, number>,
+  signIns: readonly string[],
+  { audit }: EndingParts,
+): void {
+  const people = new Set([...ended.keys(), ...(person !== undefined && signIns.length > 0 ? [personId(person)] : [])])
+  const client = which.of === 'client' ? which.client : undefined
+  const sign_in = signIns.length === 0 ? undefined : signIns.join(' ')
+  for (const subject of people) {
+    audit.record({ event: 'sessions.ended', subject, client, reason: cause, by, count: ended.get(subject) ?? 0, sign_in })
+  }
+}
+
+/** Lists whose sessions these are, a page at a time, and takes away those that are meant: how many of each person's. */
+async function endListed(ending: Ending, { state, log }: EndingParts): Promise<Map<PersonId, number>> {
   const person = ending.person === undefined ? null : personId(ending.person)
-  let ended = 0
+  const ended = new Map<PersonId, number>()
   let token: string | undefined
   do {
     const page = await listSessionPage(state, person, token, log)
@@ -134,7 +138,7 @@ async function endListed(ending: Ending, { state, log }: EndingParts): Promise<n
     for (let from = 0; from < meant.length; from += AT_ONCE) {
       await Promise.all(meant.slice(from, from + AT_ONCE).map(({ id, identity }) => deleteSession(state, personId(identity), id)))
     }
-    ended += meant.length
+    for (const { identity } of meant) ended.set(personId(identity), (ended.get(personId(identity)) ?? 0) + 1)
     token = page.next
   } while (token !== undefined)
   return ended

@@ -1,15 +1,32 @@
 import { describe, expect, it } from 'vitest'
 import type { Op } from '../../src/adapters/durable-object/protocol.ts'
 import { shardNetwork } from '../conformance/shard-network.ts'
-import { type Engine, engines, exchange, signedIn, TestBrowser, type TestService, testStore, userinfo } from '../flows/harness.ts'
+import { at, beginDevice, clientStore, introspected, MINUTE, poll, refresh } from '../flows/clients.ts'
+import {
+  authorizeUrl,
+  type Engine,
+  engines,
+  exchange,
+  signedIn,
+  TestBrowser,
+  type TestService,
+  type TestStore,
+  testStore,
+  userinfo,
+} from '../flows/harness.ts'
 import { freshCode, waitingRequest, warmIsolate } from './arrange.ts'
 import { type CallCounter, type Count, countCalls } from './count-calls.ts'
 import { noteCalls, type PortCall, spelled } from './port-calls.ts'
 
-async function counted(engine: Engine): Promise<{ service: TestService; counter: CallCounter }> {
+interface Counted {
+  store: TestStore
+  service: TestService
+  counter: CallCounter
+}
+
+async function counted(engine: Engine, store = testStore(engine)): Promise<Counted> {
   const counter = countCalls()
-  const service = await warmIsolate(testStore(engine), counter.wrap)
-  return { service, counter }
+  return { store, service: await warmIsolate(store, counter.wrap), counter }
 }
 
 function expectWithin(counter: CallCounter, budget: Count): void {
@@ -47,6 +64,54 @@ describe.each(engines)('at the port of %s', (engine) => {
     counter.reset()
     expect((await userinfo(service, access_token)).status).toBe(200)
     expect(counter.count()).toEqual({ writes: 0, reads: 2, rounds: 1 })
+  })
+
+  it('a refresh takes 3 writes and 2 reads in 3 rounds, at any time at which its session need not be kept', async () => {
+    const { service, store, counter } = await counted(engine)
+    let { refresh_token } = await signedIn(service)
+    for (const minutes of [0, 1, 4]) {
+      store.clock.advance(minutes * MINUTE)
+      counter.reset()
+      const answer = await refresh(service, refresh_token)
+      expect(counter.count()).toEqual({ writes: 3, reads: 2, rounds: 3 })
+      refresh_token = (await answer.json<{ refresh_token: string }>()).refresh_token
+    }
+  })
+
+  it('a refresh replayed in the grace takes 1 write and 3 reads in at most 4 rounds', async () => {
+    const { service, counter } = await counted(engine)
+    const { refresh_token } = await signedIn(service)
+    await refresh(service, refresh_token)
+    counter.reset()
+    expect((await refresh(service, refresh_token)).status).toBe(200)
+    expectWithin(counter, { writes: 1, reads: 3, rounds: 4 })
+  })
+
+  it('a silent authorization of a client that is covered takes 1 write and 2 reads in 3 rounds', async () => {
+    const { service, counter } = await counted(engine)
+    const browser = new TestBrowser(service)
+    await freshCode(service, browser)
+    counter.reset()
+    const answer = await browser.get(await authorizeUrl({ prompt: 'none' }))
+    expect(answer.headers.get('location')).toContain('code=')
+    expect(counter.count()).toEqual({ writes: 1, reads: 2, rounds: 3 })
+  })
+
+  it('introspection takes 2 reads in one round', async () => {
+    const { service, counter } = await counted(engine, await clientStore(engine))
+    const { access_token } = await at(service, 'backend')
+    await introspected(service, access_token, 'backend') // the client's secret is held from here on
+    counter.reset()
+    expect(await introspected(service, access_token, 'backend')).toMatchObject({ active: true })
+    expect(counter.count()).toEqual({ writes: 0, reads: 2, rounds: 1 })
+  })
+
+  it('a device that polls before it is allowed takes 1 read in one round', async () => {
+    const { service, counter } = await counted(engine)
+    const { device_code } = await beginDevice(service)
+    counter.reset()
+    expect(await (await poll(service, device_code)).json()).toMatchObject({ error: 'authorization_pending' })
+    expect(counter.count()).toEqual({ writes: 0, reads: 1, rounds: 1 })
   })
 
   it.each(['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/keys'])(

@@ -91,6 +91,11 @@ export function revoke(service: TestService, token: string, changes: Form = {}, 
   return post(service, '/revoke', { token, client_id: 'demo', ...changes }, headers)
 }
 
+/** The audit from an event on, but for the refusals at the token endpoint, each of which has its event. */
+export function audited(service: TestService, from = 0): TestService['audit']['events'] {
+  return service.audit.events.slice(from).filter(({ event }) => event !== 'token.refused')
+}
+
 /** What `by` is told of a token; `by` is a confidential client. */
 export async function introspected(service: TestService, token: string, by: string): Promise<Record<string, unknown>> {
   const answer = await post(service, '/introspect', { token }, basic(by))

@@ -20,6 +20,7 @@ import {
   tokensIn,
 } from './clients.ts'
 import {
+  auditedBesideRefusals,
   claimsOf,
   contents,
   engines,
@@ -86,7 +87,7 @@ describe.each(engines)('RFC 8628 on %s', (engine) => {
     expect(claimsOf(tokens.id_token)).not.toHaveProperty('nonce')
     expect((await userinfo(service, tokens.access_token)).status).toBe(200)
     expect(await keysUnder(store, 'req.')).toEqual([])
-    expect(service.audit.events.map(({ event, how }) => [event, how])).toEqual([
+    expect(auditedBesideRefusals(service).map(({ event, how }) => [event, how])).toEqual([
       ['signin.completed', 'picker'],
       ['device.allowed', undefined],
       ['session.opened', 'device'],
@@ -213,11 +214,21 @@ describe('RFC 8628 3.5: a poll', () => {
   })
 
   it('with the code of another client is refused, before and after the approval, and the code stays good', async () => {
-    const { service, store } = await startClients('memory')
+    const { service, store } = await startClients('memory', ({ policy }) => Object.assign(policy.clients.backend ?? {}, { device: true }))
     const { device_code, user_code } = await beginDevice(service)
-    await expectNothingWritten(store, () => poll(service, device_code, { client_id: 'demo' }), 'invalid_grant')
+    const form = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code }
+    await expectNothingWritten(store, () => post(service, '/token', form, basic('backend')), 'invalid_grant')
     await answerDevice(new TestBrowser(service), user_code)
-    await expectNothingWritten(store, () => poll(service, device_code, { client_id: 'demo' }), 'invalid_grant')
+    await expectNothingWritten(store, () => post(service, '/token', form, basic('backend')), 'invalid_grant')
+    expect((await poll(service, device_code)).status).toBe(200)
+  })
+
+  it('by a client whose policy gives it no device flow is refused', async () => {
+    const { service, store } = await startClients('memory')
+    const { device_code } = await allowed(service)
+    await expectNothingWritten(store, () => poll(service, device_code, { client_id: 'demo' }), 'unauthorized_client')
+    const strict = startService(redeployed(store, ({ policy }) => Object.assign(policy.clients.native ?? {}, { device: false })))
+    await expectNothingWritten(store, () => poll(strict, device_code), 'unauthorized_client')
     expect((await poll(service, device_code)).status).toBe(200)
   })
 

@@ -29,6 +29,8 @@ interface Metadata {
   response_modes_supported: string[]
   grant_types_supported: string[]
   token_endpoint_auth_methods_supported: string[]
+  revocation_endpoint_auth_methods_supported: string[]
+  introspection_endpoint_auth_methods_supported: string[]
   id_token_signing_alg_values_supported: string[]
   acr_values_supported: string[]
   claims_supported: string[]
@@ -88,7 +90,7 @@ describe('OIDC Discovery 3: the discovery document', () => {
   )
 
   it.each(metadata.grant_types_supported)('lists no grant the token endpoint does not know: %s', async (grant_type) => {
-    const answer = await service.fetch('/token', { method: 'POST', body: new URLSearchParams({ grant_type, client_id: 'demo' }) })
+    const answer = await service.fetch('/token', { method: 'POST', body: new URLSearchParams({ grant_type, client_id: 'native' }) })
     expect(await answer.json()).toMatchObject({ error: 'invalid_request' })
   })
 
@@ -127,6 +129,23 @@ describe('OIDC Discovery 3: the discovery document', () => {
     })
     form.set('code_verifier', 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')
     expect((await service.fetch('/token', { method: 'POST', body: form, headers })).status).toBe(200)
+  })
+
+  const proofs: Record<string, [Record<string, string>, Record<string, string>]> = {
+    none: [{ client_id: 'demo' }, {}],
+    client_secret_basic: [{}, { authorization: `Basic ${btoa('backend:secret')}` }],
+    client_secret_post: [{ client_id: 'backend', client_secret: 'secret' }, {}],
+  }
+
+  it.each([
+    ['revocation', '/revoke', metadata.revocation_endpoint_auth_methods_supported],
+    ['introspection', '/introspect', metadata.introspection_endpoint_auth_methods_supported],
+  ])('lists for %s the ways of client authentication that work there, and no others', async (_what, path, listed) => {
+    for (const [method, [parameters, headers]] of Object.entries(proofs)) {
+      const body = new URLSearchParams({ token: 'x', ...parameters })
+      const { status } = await service.fetch(path, { method: 'POST', body, headers })
+      expect([method, status]).toEqual([method, listed.includes(method) ? 200 : 401])
+    }
   })
 
   it('lists the claims that tokens and userinfo hold, and no others', async () => {
@@ -173,13 +192,18 @@ describe('RFC 8414 2: the authorization server metadata', () => {
       'authorization_endpoint',
       'authorization_response_iss_parameter_supported',
       'code_challenge_methods_supported',
+      'device_authorization_endpoint',
       'grant_types_supported',
+      'introspection_endpoint',
+      'introspection_endpoint_auth_methods_supported',
       'issuer',
       'jwks_uri',
       'request_parameter_supported',
       'request_uri_parameter_supported',
       'response_modes_supported',
       'response_types_supported',
+      'revocation_endpoint',
+      'revocation_endpoint_auth_methods_supported',
       'scopes_supported',
       'token_endpoint',
       'token_endpoint_auth_methods_supported',

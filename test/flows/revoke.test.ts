@@ -75,7 +75,7 @@ describe('a revocation', () => {
     const before = service.audit.events.length
     for (let n = 0; n < 3; n++) await expectDone(await revoke(service, tokens.refresh_token))
     expect(service.audit.events.slice(before)).toMatchObject([
-      { event: 'session.ended', subject: ADA, session: claimsOf(tokens.id_token).sid, reason: 'revoked', by: ADA },
+      { event: 'session.ended', subject: ADA, session: claimsOf(tokens.id_token).sid, reason: 'revoked', by: 'demo' },
     ])
   })
 

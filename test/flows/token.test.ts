@@ -111,11 +111,10 @@ describe('RFC 6749 5.2: another grant_type is unsupported', () => {
     'password',
     'client_credentials',
     'implicit',
-    'refresh_token',
-    'urn:ietf:params:oauth:grant-type:device_code',
     'urn:ietf:params:oauth:grant-type:token-exchange',
     'urn:ietf:params:oauth:grant-type:jwt-bearer',
     'AUTHORIZATION_CODE',
+    'refresh_token ',
     'constructor',
   ])('%s', async (grant_type) => {
     const parameters = { ...(await redeemable()), grant_type }

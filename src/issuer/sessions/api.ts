@@ -49,13 +49,17 @@ export async function deleteSession(request: Request, issuer: Issuer): Promise<R
 export async function deleteSessions(request: Request, issuer: Issuer): Promise<Response> {
   const asker = await askerOf(request, issuer)
   const { person, client } = filter(queryParameters(request))
-  if (person === undefined && client === undefined)
-    throw invalidRequest('name a person or a client: everything of everybody is not ended at once')
+  const of = whose(person, client)
   if (person !== asker.person)
     await requireOperator(asker, `ended sessions of ${person ?? 'everybody'} at ${client ?? 'every client'}`, issuer)
-  const which = client === undefined ? { of: 'everything' as const } : { of: 'client' as const, client }
   const cause = person === asker.person ? 'sign_out' : 'operator'
-  return json({ ended: await endSessions({ person: person ?? null, which, cause, by: asker.person }, issuer) })
+  return json({ ended: await endSessions({ ...of, cause, by: asker.person }, issuer) })
+}
+
+function whose(person: PersonId | undefined, client: string | undefined) {
+  if (client !== undefined) return { person: person ?? null, which: { of: 'client' as const, client } }
+  if (person !== undefined) return { person, which: { of: 'everything' as const } }
+  throw invalidRequest('name a person or a client: everything of everybody is not ended at once')
 }
 
 function filter(parameters: Parameters): { person: PersonId | undefined; client: string | undefined } {

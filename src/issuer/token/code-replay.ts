@@ -23,7 +23,7 @@ export async function revokeReplayed(presentation: Presentation, notThere: OAuth
     await checkPresentation(presentation, spent.value)
     if (!(await marked(spent, issuer))) continue
     await end(spent.value, issuer)
-    throw invalidGrant('the code was redeemed before; what it opened has ended')
+    throw invalidGrant('the code was redeemed before; what it opened has ended', { subject: spent.value.identity })
   }
   throw temporarilyUnavailable(1)
 }

@@ -43,10 +43,11 @@ export interface Prepared {
  */
 export async function prepare(basis: Basis, how: Session['how'], issuer: Issuer): Promise<Prepared> {
   const audience = audienceOf(issuer.policy, basis.client_id, basis.resource)
-  if (audience === null || !admits(audience, basis.groups)) throw invalidGrant('the policy no longer admits this person to this client')
+  if (audience === null || !admits(audience, basis.groups))
+    throw invalidGrant('the policy no longer admits this person to this client', { subject: basis.identity })
   const now = nowSeconds(issuer)
   const end = absoluteEnd(issuer.policy, audience, basis.auth_time)
-  if (end <= now) throw invalidGrant('the sign-in has reached its absolute limit')
+  if (end <= now) throw invalidGrant('the sign-in has reached its absolute limit', { subject: basis.identity })
 
   const place = placeOf(personId(basis.identity))
   const sid = drawIdNear(issuer.random, place)

@@ -32,10 +32,11 @@ export interface Refreshable {
  * @throws OAuthError invalid_grant, invalid_scope, invalid_target. PortError Unavailable when the directory can't be asked: nothing ends
  */
 export async function refreshable(request: RefreshRequest, session: Session, issuer: Issuer): Promise<Refreshable> {
-  if (session.client_id !== request.clientId) throw invalidGrant('the refresh token was issued to another client')
+  if (session.client_id !== request.clientId)
+    throw invalidGrant('the refresh token was issued to another client', { subject: session.identity })
   const person = personId(session.identity)
   const audience = audienceOf(issuer.policy, session.client_id, session.resource)
-  if (audience === null) throw invalidGrant('the policy no longer has what this session is for')
+  if (audience === null) throw invalidGrant('the policy no longer has what this session is for', { subject: person })
 
   const end = absoluteEnd(issuer.policy, audience, session.auth_time)
   if (end <= nowSeconds(issuer)) return ended('absolute_limit', 'the session has reached its absolute limit', session, issuer)
@@ -45,16 +46,7 @@ export async function refreshable(request: RefreshRequest, session: Session, iss
   const resolution = await issuer.directory.resolve(person)
   if (resolution.state === 'refused') return ended('account_removed', 'the directory no longer has this person', session, issuer)
   const groups = heldGroups(issuer.policy, person, resolution.groups)
-  if (!admits(audience, groups)) {
-    issuer.audit.record({
-      event: 'refresh.refused',
-      subject: person,
-      client: session.client_id,
-      session: session.id,
-      reason: 'holds no group that is required',
-    })
-    throw invalidGrant('this identity is not admitted to this client')
-  }
+  if (!admits(audience, groups)) throw invalidGrant('this identity is not admitted to this client', { subject: person })
   const { given_name, family_name } = resolution
   const { identity, claims, acr = DIRECTORY_ACR, amr, auth_time: authTime, id: sid } = session
   return {
@@ -85,5 +77,5 @@ function checkResource({ parameters }: RefreshRequest, session: Session, issuer:
 
 async function ended(cause: EndingCause, description: string, session: Session, issuer: Issuer): Promise<never> {
   await endSession({ person: personId(session.identity), sid: session.id, cause, by: 'system' }, issuer)
-  throw invalidGrant(description)
+  throw invalidGrant(description, { subject: session.identity })
 }

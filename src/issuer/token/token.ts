@@ -26,7 +26,13 @@ export async function token(request: Request, issuer: Issuer): Promise<Response>
     return tokenJson(await granted(grantType, request, parameters, issuer))
   } catch (error) {
     if (error instanceof OAuthError && !WAITING.has(error.code)) {
-      issuer.audit.record({ event: 'token.refused', client: clientId, reason: `${error.code}: ${error.description}`, how: grantType })
+      issuer.audit.record({
+        event: 'token.refused',
+        subject: error.subject,
+        client: clientId,
+        reason: `${error.code}: ${error.description}`,
+        how: grantType,
+      })
     }
     throw error
   }

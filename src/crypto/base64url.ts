@@ -5,7 +5,18 @@ const VALUES = new Map([...ALPHABET].map((letter, value) => [letter, value]))
 
 /** base64url without padding (RFC 4648 section 5). */
 export function encodeBase64url(bytes: Bytes): string {
-  return encodeBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+  let text = ''
+  let held = 0
+  let bits = 0
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xffff
+    bits += 8
+    while (bits >= 6) {
+      bits -= 6
+      text += ALPHABET[(held >> bits) & 63]
+    }
+  }
+  return bits === 0 ? text : text + ALPHABET[(held << (6 - bits)) & 63]
 }
 
 /** The bytes, or null when the text is not exactly what encodeBase64url writes: padding, other letters and stray bits are refused. */

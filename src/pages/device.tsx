@@ -50,6 +50,8 @@ export interface DeviceConsent {
   readonly person: string
   readonly client: string
   readonly description?: string | undefined
+  /** The request's own name, which the form sends back. */
+  readonly request: string
   /** As the device shows it. */
   readonly userCode: string
   /** As the platform said it: two letters, or `T1`. */
@@ -59,7 +61,7 @@ export interface DeviceConsent {
 }
 
 /** Who asks, from where and for what. It never decides by itself. */
-export function deviceConsentPage({ person, client, description, userCode, country, gets }: DeviceConsent): Page {
+export function deviceConsentPage({ person, client, description, request, userCode, country, gets }: DeviceConsent): Page {
   return {
     title: 'Allow this device?',
     body: (
@@ -88,6 +90,7 @@ export function deviceConsentPage({ person, client, description, userCode, count
         <OnlyYourOwn />
         <form method="post" action="/device">
           <input type="hidden" name="user_code" value={userCode} />
+          <input type="hidden" name="request" value={request} />
           <input type="hidden" name="person" value={person} />
           <button type="submit" name="action" value="allow" class="primary">
             Allow

@@ -63,10 +63,16 @@ export async function findDeviceRequest(state: State, hash: string, log: Log): P
   return entry === null || value === null ? null : { value, entry }
 }
 
-export async function findByUserCode(state: State, code: string, log: Log): Promise<Found<DeviceRequest> | null> {
+/** A device's request with the hash of its device code, which names it: who holds the hash has seen the request, and can't redeem it. */
+export interface FoundDevice extends Found<DeviceRequest> {
+  hash: string
+}
+
+export async function findByUserCode(state: State, code: string, log: Log): Promise<FoundDevice | null> {
   const pointer = await state.get(keys.userCode(code))
   const hash = pointer === null ? null : fromUtf8(pointer.value)
-  return hash === null ? null : findDeviceRequest(state, hash, log)
+  const found = hash === null ? null : await findDeviceRequest(state, hash, log)
+  return hash === null || found === null ? null : { ...found, hash }
 }
 
 /** Writes a person's answer over the revision they saw. @throws PortError Conflict (somebody answered), NotFound (it ran out) */

@@ -51,6 +51,12 @@ export async function elementsOf(html: string): Promise<{ tag: string; attribute
   return found
 }
 
+/** The values of a page's inputs, by their names. */
+export async function inputsOf(html: string): Promise<Record<string, string>> {
+  const inputs = (await elementsOf(html)).filter(({ tag }) => tag === 'input')
+  return Object.fromEntries(inputs.map(({ attributes }) => [attributes.name ?? '', attributes.value ?? '']))
+}
+
 function attributesOf(element: Element): Record<string, string> {
   return Object.fromEntries([...element.attributes].map(([name = '', value = '']) => [name, value]))
 }

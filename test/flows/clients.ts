@@ -1,4 +1,5 @@
 import { utf8 } from '../../src/crypto/bytes.ts'
+import { inputsOf, pageOf } from './answers.ts'
 import {
   type Engine,
   exchange,
@@ -91,11 +92,6 @@ export function revoke(service: TestService, token: string, changes: Form = {}, 
   return post(service, '/revoke', { token, client_id: 'demo', ...changes }, headers)
 }
 
-/** The audit from an event on, but for the refusals at the token endpoint, each of which has its event. */
-export function audited(service: TestService, from = 0): TestService['audit']['events'] {
-  return service.audit.events.slice(from).filter(({ event }) => event !== 'token.refused')
-}
-
 /** What `by` is told of a token; `by` is a confidential client. */
 export async function introspected(service: TestService, token: string, by: string): Promise<Record<string, unknown>> {
   const answer = await post(service, '/introspect', { token }, basic(by))
@@ -168,6 +164,14 @@ export async function finishSignIn(browser: TestBrowser, login: string, person =
   return location
 }
 
+/** What the page that asks about a device sends with an answer. Who hasn't just signed in does so first. */
+export async function deviceForm(browser: TestBrowser, user_code: string, person = ADA): Promise<Record<string, string>> {
+  const shown = await browser.post('/device', { user_code })
+  const login = shown.headers.get('location')
+  const page = login === null ? shown : await browser.get(await finishSignIn(browser, login, person))
+  return inputsOf(await pageOf(page, 200))
+}
+
 /** Signs a person in and lets them answer a device. */
 export async function answerDevice(
   browser: TestBrowser,
@@ -175,8 +179,5 @@ export async function answerDevice(
   action: 'allow' | 'deny' = 'allow',
   person = ADA,
 ): Promise<Response> {
-  const sent = await browser.post('/device', { user_code })
-  const login = sent.headers.get('location')
-  if (login !== null) await finishSignIn(browser, login, person)
-  return browser.post('/device', { user_code, action })
+  return browser.post('/device', { ...(await deviceForm(browser, user_code, person)), action })
 }

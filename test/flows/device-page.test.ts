@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { elementsOf, errorOf, pageOf } from './answers.ts'
-import { ADA, answerDevice, beginDevice, finishSignIn, GRACE, KATHERINE, poll, post, startClients, tokensIn } from './clients.ts'
+import { ADA, answerDevice, beginDevice, finishSignIn, GRACE, KATHERINE, poll, startClients, tokensIn } from './clients.ts'
 import { claimsOf, contents, redeployed, signIn, startService, TestBrowser, type TestService, type TestStore } from './harness.ts'
 import { allowing, limit } from './limits.ts'
 
@@ -71,14 +71,23 @@ describe('RFC 8628 6.1: a code that is typed', () => {
         return user_code
       },
     ],
-  ])('%s is answered alike, signed in or not, and may be typed again', async (_what, typed) => {
+  ])('%s is answered alike to whoever has signed in, and may be typed again', async (_what, typed) => {
     const world = await waiting()
     const user_code = await typed(world)
-    for (const browser of [await signedInBrowser(world.service), new TestBrowser(world.service)]) {
-      for (const form of [{ user_code }, { user_code, action: 'allow' }, { user_code, action: 'deny' }]) {
-        const html = await pageOf(await expectNothingChanged(world.store, () => browser.post('/device', form)), 400)
-        expect(html).toContain(NOBODY_WAITS)
-        expect(await formOf(html)).toEqual({ user_code: user_code.slice(0, 16) })
+    const browser = await signedInBrowser(world.service, GRACE)
+    for (const form of [{ user_code }, { user_code, action: 'allow' }, { user_code, action: 'deny' }]) {
+      const html = await pageOf(await expectNothingChanged(world.store, () => browser.post('/device', form)), 400)
+      expect(html).toContain(NOBODY_WAITS)
+      expect((await formOf(html)).user_code?.replace('-', '')).toBe(user_code.slice(0, 16).replace('-', ''))
+    }
+  })
+
+  it('tells who has not signed in nothing: one that waits and one that nobody has are both answered by a sign-in', async () => {
+    const { service, user_code } = await waiting()
+    for (const code of [user_code, 'BBBB-BBBB']) {
+      for (const form of [{ user_code: code }, { user_code: code, action: 'allow' }]) {
+        const answer = await new TestBrowser(service).post('/device', form)
+        expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/login\?auth=/)])
       }
     }
   })
@@ -214,7 +223,8 @@ describe('an answer', () => {
     const { service, store, browser, device_code, user_code } = await waiting()
     await pageOf(await browser.post('/device', { user_code, action: first }), 200)
     const again = await expectNothingChanged(store, () => browser.post('/device', { user_code, action: second }))
-    expect(await pageOf(again, 400)).toContain(NOBODY_WAITS)
+    if (first === second) expect(await pageOf(again, 200)).toContain('Your device is signed in')
+    else expect(await pageOf(again, 400)).toContain(NOBODY_WAITS)
     expect((await poll(service, device_code)).status).toBe(status)
   })
 
@@ -285,12 +295,12 @@ describe('RFC 8628 5.1: guessing', () => {
     const { service, store, browser, user_code, device_code } = await waiting()
     const binding = allowing(5)
     limit(service, 'userCode', binding)
-    const stranger = new TestBrowser(service)
-    for (const guess of ['BBBB-BBBB', 'CCCC-CCCC', 'x']) await pageOf(await stranger.post('/device', { user_code: guess }), 400)
+    const other = await signedInBrowser(service, GRACE)
+    for (const guess of ['BBBB-BBBB', 'CCCC-CCCC', 'FFFF-FFFF']) await pageOf(await other.post('/device', { user_code: guess }), 400)
     await pageOf(await browser.get(`/device?user_code=${user_code}`), 200)
-    await pageOf(await browser.post('/device', { user_code }), 200)
+    const shown = await formOf(await pageOf(await browser.post('/device', { user_code }), 200))
     for (const ask of [
-      () => stranger.post('/device', { user_code: 'DDDD-DDDD' }),
+      () => other.post('/device', { user_code: 'DDDD-DDDD' }),
       () => browser.post('/device', { user_code, action: 'allow' }),
       () => browser.get(`/device?user_code=${user_code}`),
     ]) {
@@ -299,18 +309,34 @@ describe('RFC 8628 5.1: guessing', () => {
       expect(await pageOf(answer, 429)).toContain('Too many attempts')
     }
     expect(new Set(binding.keys)).toEqual(new Set(['unknown']))
-    await pageOf(await stranger.get('/device'), 200)
-    binding.passes()
-    await pageOf(await browser.post('/device', { user_code, action: 'allow' }), 200)
+    await pageOf(await other.get('/device'), 200)
+    // what the page showed is no guess any more
+    await pageOf(await browser.post('/device', { ...shown, action: 'allow' }), 200)
     expect((await poll(service, device_code)).status).toBe(200)
   })
 
+  it('an approval costs one look from the typed code to the end', async () => {
+    const { service, browser, user_code } = await waiting()
+    const binding = allowing(1)
+    limit(service, 'userCode', binding)
+    const shown = await formOf(await pageOf(await browser.post('/device', { user_code }), 200))
+    await pageOf(await browser.post('/device', { ...shown, action: 'allow' }), 200)
+  })
+
+  it('a request shown for one code does not answer for another', async () => {
+    const { service, browser, user_code, device_code } = await waiting()
+    const shown = await formOf(await pageOf(await browser.post('/device', { user_code }), 200))
+    await pageOf(await browser.post('/device', { ...shown, user_code: 'BBBB-BBBB', action: 'allow' }), 400)
+    await pageOf(await browser.post('/device', { ...shown, request: 'f'.repeat(64), action: 'allow' }), 400)
+    await expectPending(service, device_code)
+  })
+
   it('from one address leaves the others alone', async () => {
-    const { service } = await waiting()
+    const { service, browser } = await waiting()
     const binding = allowing(1)
     limit(service, 'userCode', binding)
     const from = (address: string) =>
-      post(service, '/device', { user_code: 'BBBB-BBBB' }, { 'cf-connecting-ip': address, 'sec-fetch-site': 'same-origin' })
+      browser.post('/device', { user_code: 'BBBB-BBBB' }, { 'cf-connecting-ip': address, 'sec-fetch-site': 'same-origin' })
     expect([(await from('192.0.2.1')).status, (await from('192.0.2.1')).status, (await from('192.0.2.2')).status]).toEqual([400, 429, 400])
     expect([(await from('2001:db8::1')).status, (await from('2001:db8::2')).status, (await from('2001:db8:0:1::1')).status]).toEqual([
       400, 429, 400,

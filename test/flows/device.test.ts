@@ -198,8 +198,8 @@ describe('RFC 8628 3.5: a poll', () => {
     const { service, store } = await startClients('memory')
     const { device_code, user_code } = await beginDevice(service)
     expect(await pageOf(await answerDevice(new TestBrowser(service), user_code, 'deny'), 200)).toContain('was not let in')
-    for (let n = 0; n < 3; n++) await expectNothingWritten(store, () => poll(service, device_code), 'access_denied')
     expect(service.audit.events.at(-1)).toMatchObject({ event: 'device.denied', subject: ADA, client: 'native' })
+    for (let n = 0; n < 3; n++) await expectNothingWritten(store, () => poll(service, device_code), 'access_denied')
   })
 
   it.each(['pending', 'allowed', 'denied'])('is expired_token after ten minutes, where it was %s', async (state) => {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Adapters } from '../../src/compose.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
-import { PortError } from '../../src/ports/error.ts'
 import { keys } from '../../src/ports/keys.ts'
 import { clientAnswer, errorOf, pageOf } from './answers.ts'
 import {
@@ -14,49 +12,12 @@ import {
   signIn,
   startService,
   TestBrowser,
-  type TestStore,
   testStore,
   userinfo,
 } from './harness.ts'
+import { everything, none, type Outage, reads, records, secretStore, startOnShakyStores, writes } from './shaky-stores.ts'
 
 const ADA = 'ada@acme.example'
-
-/** Which calls fail; shared with the service, so that a test can let them fail from here on. */
-interface Outage {
-  fails: (port: 'state' | 'index' | 'secrets', call: string) => boolean
-}
-
-const none: Outage['fails'] = () => false
-const everything: Outage['fails'] = () => true
-const reads: Outage['fails'] = (_port, call) => ['get', 'list', 'members'].includes(call)
-const writes: Outage['fails'] = (_port, call) => !['get', 'list', 'members'].includes(call)
-const records: Outage['fails'] = (port) => port === 'state'
-const secretStore: Outage['fails'] = (port) => port === 'secrets'
-
-function failing<Port extends object>(port: Port, name: 'state' | 'index' | 'secrets', outage: Outage): Port {
-  return new Proxy(port, {
-    get(target, call, receiver) {
-      const method = Reflect.get(target, call, receiver)
-      if (typeof method !== 'function') return method
-      return (...given: unknown[]) =>
-        outage.fails(name, String(call))
-          ? Promise.reject(new PortError('Unavailable', `${name} is away`))
-          : Reflect.apply(method, target, given)
-    },
-  })
-}
-
-/** A service whose stores are up until the test says otherwise. */
-function startOnShakyStores(store: TestStore = testStore('memory')) {
-  const outage: Outage = { fails: none }
-  const wrap = ({ state, index, secrets, sealer }: Adapters): Adapters => ({
-    state: failing(state, 'state', outage),
-    index: failing(index, 'index', outage),
-    secrets: failing(secrets, 'secrets', outage),
-    sealer,
-  })
-  return { store, outage, service: startService(store, wrap) }
-}
 
 /** 503 with the seconds to wait, and no verdict on what was presented. */
 async function expectUnavailable(answer: Response): Promise<void> {

@@ -48,16 +48,14 @@ describe('TOKEN, at the token endpoint', () => {
     await refresh(service, 'x', { client_id: 'native' }, from('192.0.2.1'))
     await refresh(service, 'x', {}, from('192.0.2.2'))
     await post(service, '/token', { grant_type: 'refresh_token', refresh_token: 'x' }, { ...basic('backend'), ...from('2001:db8::1') })
-    await refresh(service, 'x', { client_id: 'backend', client_secret: 'guess' }, from('2001:db8::2'))
-    await refresh(service, 'x', { client_id: 'nobody' })
-    await poll(service, 'x')
+    await refresh(service, 'x', { client_id: 'nobody' }, from('2001:db8:0:1::1'))
+    await beginDevice(service)
     expect(binding.keys).toEqual([
       'demo 192.0.2.1',
       'native 192.0.2.1',
       'demo 192.0.2.2',
       'backend 2001:db8:0:0',
-      'backend 2001:db8:0:0',
-      'nobody unknown',
+      'nobody 2001:db8:0:1',
       'native unknown',
     ])
   })
@@ -73,14 +71,34 @@ describe('TOKEN, at the token endpoint', () => {
 
   it('brakes guesses of a secret before the secret is looked at', async () => {
     const { service } = await startClients('memory')
-    limit(service, 'token', allowing(3))
+    limit(service, 'token', allowing(6)) // a wrong one counts as a request and as a guess
     const guess = async (client_secret: string) => (await refresh(service, 'x', { client_id: 'backend', client_secret })).status
     expect([await guess('a'), await guess('b'), await guess('c'), await guess('d'), await guess('secret of backend')]).toEqual([
       401, 401, 401, 429, 429,
     ])
   })
 
-  it('is of no other endpoint', async () => {
+  it.each(['/introspect', '/revoke'])('brakes guesses of a secret at %s too, and never who has it', async (path) => {
+    const { service } = await startClients('memory')
+    const binding = allowing(3)
+    limit(service, 'token', binding)
+    const ask = async (client_secret: string) => (await post(service, path, { token: 'x', client_id: 'backend', client_secret })).status
+    for (let n = 0; n < 5; n++) expect(await ask('secret of backend')).toBe(200)
+    expect(binding.keys).toEqual([])
+    expect([await ask('a'), await ask('b'), await ask('c'), await ask('d'), await ask('secret of backend')]).toEqual([
+      401, 401, 401, 429, 200,
+    ])
+  })
+
+  it('leaves a device that polls to its own limiter', async () => {
+    const { service } = await startClients('memory')
+    const { device_code } = await beginDevice(service)
+    limit(service, 'token', allowing(0))
+    expect(await errorOf(await poll(service, device_code), 400)).toMatchObject({ error: 'authorization_pending' })
+    expect((await post(service, '/device_authorization', { client_id: 'native' })).status).toBe(429)
+  })
+
+  it('keeps no access token and no revocation waiting', async () => {
     const { service } = await startClients('memory')
     const tokens = await at(service, 'backend')
     limit(service, 'token', allowing(0))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/crypto/bytes.ts'
 import { PortError } from '../../src/ports/error.ts'
 import { errorOf } from './answers.ts'
-import { ADA, API, at, audited, basic, GRACE, HOUR, MINUTE, post, refresh, refreshed, startClients, tokensIn } from './clients.ts'
+import { ADA, API, at, basic, GRACE, HOUR, MINUTE, post, refresh, refreshed, startClients, tokensIn } from './clients.ts'
 import {
   auditedBesideRefusals,
   claimsOf,
@@ -132,7 +132,7 @@ describe('a session', () => {
       }),
     )
     expect(await errorOf(await refresh(shorter, refresh_token), 400)).toMatchObject({ error: 'invalid_grant' })
-    expect(audited(shorter)).toMatchObject([{ event: 'session.ended', subject: ADA, reason: 'absolute_limit', by: 'system' }])
+    expect(auditedBesideRefusals(shorter)).toMatchObject([{ event: 'session.ended', subject: ADA, reason: 'absolute_limit', by: 'system' }])
     expect((await userinfo(service, access_token)).status).toBe(401)
     expect((await refresh(service, refresh_token)).status).toBe(400)
   })
@@ -266,7 +266,7 @@ describe('what changed since the last refresh', () => {
     const { refresh_token } = await signedIn(service)
     const strict = startService(redeployed(store, ({ policy }) => Object.assign(policy.clients.demo ?? {}, { requires: ['app:none'] })))
     await refresh(strict, refresh_token)
-    expect(audited(strict)).toMatchObject([{ event: 'token.refused', subject: ADA, client: 'demo' }])
+    expect(strict.audit.events).toMatchObject([{ event: 'token.refused', subject: ADA, client: 'demo' }])
   })
 
   it('where the client is gone: it is nobody, and the session stands', async () => {
@@ -291,7 +291,7 @@ describe('what changed since the last refresh', () => {
     const disowned = startService(redeployed(store, edit))
     expect(await errorOf(await refresh(disowned, tokens.refresh_token), 400)).toMatchObject({ error: 'invalid_grant' })
     const sid = claimsOf(tokens.id_token).sid
-    expect(audited(disowned)).toMatchObject([
+    expect(auditedBesideRefusals(disowned)).toMatchObject([
       { event: 'session.ended', subject: ADA, session: sid, reason: 'account_removed', by: 'system' },
     ])
     expect((await userinfo(service, tokens.access_token)).status).toBe(401)

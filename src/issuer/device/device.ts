@@ -11,7 +11,13 @@ import { admits, audienceOf } from '../../policy/admission.ts'
 import { heldGroups } from '../../policy/held-groups.ts'
 import { isPortError } from '../../ports/error.ts'
 import { personId } from '../../ports/keys.ts'
-import { answerDeviceRequest, type DeviceRequest, findByUserCode } from '../../records/device-request.ts'
+import {
+  answerDeviceRequest,
+  type DeviceRequest,
+  type FoundDevice,
+  findByUserCode,
+  findDeviceRequest,
+} from '../../records/device-request.ts'
 import type { Found } from '../../records/record.ts'
 import type { SignIn } from '../../records/sign-in.ts'
 import { shownUserCode, typedUserCode } from '../../records/user-code.ts'
@@ -45,43 +51,76 @@ export async function answerDevice(request: Request, issuer: Issuer): Promise<Re
   const action = form.get('action')
   if (action === undefined) return consider(typed, request, issuer)
   if (action !== 'allow' && action !== 'deny') throw invalidRequest('action must be allow or deny')
-  return answer({ typed, action, person: form.get('person') }, request, issuer)
+  return answer({ action, typed, shown: form.get('request'), person: form.get('person') }, request, issuer)
 }
 
-/** Shows who asks, from where and for what, to somebody who has just signed in. */
+/** Shows who asks, from where and for what, to somebody who has just signed in: anybody else signs in before a code is looked up for them. */
 async function consider(typed: string, request: Request, issuer: Issuer): Promise<Response> {
-  const found = await find(typed, request, issuer)
-  if (found === null) return noSuchCode(typed, issuer)
+  const code = typedUserCode(typed)
+  if (code === null) return noSuchCode(typed, issuer)
   const signIn = await signedInPerson(request, issuer, FRESH)
-  if (signIn === null) return signInFor(`/device?user_code=${found.value.user_code}`, request, issuer)
-  return consent(found.value, signIn.value, issuer)
+  if (signIn === null) return signInFor(`/device?user_code=${code}`, request, issuer)
+  const found = await look(code, request, issuer)
+  return found === null || isAnswered(found.value) ? noSuchCode(typed, issuer) : consent(found, signIn.value, issuer)
 }
 
-function consent({ client_id, user_code, country, scopes }: DeviceRequest, signIn: SignIn, issuer: Issuer): Promise<Response> {
+function consent({ value, hash }: FoundDevice, signIn: SignIn, issuer: Issuer): Promise<Response> {
+  const { client_id, user_code, country, scopes } = value
   const client = declared(issuer.policy.clients, client_id)
   const asked = {
-    ...{ person: signIn.identity, client: client?.display_name ?? client_id, description: client?.description, country },
+    person: signIn.identity,
+    client: client?.display_name ?? client_id,
+    description: client?.description,
+    country,
+    request: hash,
     userCode: shownUserCode(user_code),
-    gets: gets(scopes),
+    gets: scopesInWords(scopes),
   }
   return page(deviceConsentPage(asked), issuer)
 }
 
 interface Answer {
-  typed: string
   action: 'allow' | 'deny'
+  typed: string
+  /** The request the page showed, by the hash of its device code. */
+  shown: string | undefined
   /** Whom the page named. */
   person: string | undefined
 }
 
-async function answer({ typed, action, person }: Answer, request: Request, issuer: Issuer): Promise<Response> {
-  const found = await find(typed, request, issuer)
-  if (found === null) return noSuchCode(typed, issuer)
+async function answer({ action, typed, shown, person }: Answer, request: Request, issuer: Issuer): Promise<Response> {
+  const code = typedUserCode(typed)
+  if (code === null) return noSuchCode(typed, issuer)
   const signIn = await signedInPerson(request, issuer, FRESH)
-  if (signIn === null) return signInFor(`/device?user_code=${found.value.user_code}`, request, issuer)
+  if (signIn === null) return signInFor(`/device?user_code=${code}`, request, issuer)
+  const found = shown === undefined ? await look(code, request, issuer) : await findShown(shown, code, issuer)
+  if (found === null) return noSuchCode(typed, issuer)
   // Another person signed in in this browser since the page was shown: it asks them.
-  if (person !== undefined && person !== signIn.value.identity) return consent(found.value, signIn.value, issuer)
+  if (person !== undefined && person !== signIn.value.identity) return consent(found, signIn.value, issuer)
+  if (isAnswered(found.value)) return answeredBefore(found.value, action, signIn.value, issuer)
   return action === 'deny' ? write(found, { denied: true }, signIn.value, issuer) : allow(found, signIn.value, issuer)
+}
+
+/** A device by its user code. Every look counts against guessing. */
+async function look(code: string, request: Request, issuer: Issuer): Promise<FoundDevice | null> {
+  await brake(issuer.limits.userCode, clientAddress(request))
+  return findByUserCode(issuer.state, code, issuer.log)
+}
+
+/** What the page showed: whoever can name it has looked it up before, so that an approval costs one look. */
+async function findShown(hash: string, code: string, issuer: Issuer): Promise<FoundDevice | null> {
+  const found = await findDeviceRequest(issuer.state, hash, issuer.log)
+  return found?.value.user_code === code ? { ...found, hash } : null
+}
+
+/** Who allows again what they allowed, because the first answer went astray on its way back, is told that it is done. */
+function answeredBefore(request: DeviceRequest, action: 'allow' | 'deny', signIn: SignIn, issuer: Issuer): Promise<Response> {
+  const again = action === 'allow' && request.approval?.identity === signIn.identity
+  return again ? done(request, true, issuer) : noSuchCode(request.user_code, issuer)
+}
+
+function isAnswered({ approval, denied }: DeviceRequest): boolean {
+  return approval !== undefined || denied === true
 }
 
 async function allow(found: Found<DeviceRequest>, signIn: SignIn, issuer: Issuer): Promise<Response> {
@@ -105,7 +144,7 @@ async function allow(found: Found<DeviceRequest>, signIn: SignIn, issuer: Issuer
   return write(found, { approval: { identity, given_name, family_name, groups, method, acr, amr, auth_time } }, signIn, issuer)
 }
 
-/** Over the revision the person saw: two answers to one device don't both count. */
+/** Over the revision just read: of two answers at once, one counts. */
 async function write(
   found: Found<DeviceRequest>,
   given: Pick<DeviceRequest, 'approval' | 'denied'>,
@@ -121,15 +160,11 @@ async function write(
   const allowed = given.approval !== undefined
   const { client_id, resource } = found.value
   issuer.audit.record({ event: allowed ? 'device.allowed' : 'device.denied', subject: signIn.identity, client: client_id, resource })
-  return page(deviceDonePage({ allowed, client: declared(issuer.policy.clients, client_id)?.display_name ?? client_id }), issuer)
+  return done(found.value, allowed, issuer)
 }
 
-/** A device that waits for an answer, by what was typed. Every look counts against guessing. */
-async function find(typed: string, request: Request, issuer: Issuer): Promise<Found<DeviceRequest> | null> {
-  await brake(issuer.limits.userCode, clientAddress(request))
-  const code = typedUserCode(typed)
-  const found = code === null ? null : await findByUserCode(issuer.state, code, issuer.log)
-  return found === null || found.value.approval !== undefined || found.value.denied === true ? null : found
+function done({ client_id }: DeviceRequest, allowed: boolean, issuer: Issuer): Promise<Response> {
+  return page(deviceDonePage({ allowed, client: declared(issuer.policy.clients, client_id)?.display_name ?? client_id }), issuer)
 }
 
 function noSuchCode(typed: string, issuer: Issuer): Promise<Response> {
@@ -144,7 +179,7 @@ const inWords: Record<string, string> = {
   offline_access: 'to stay signed in until you end it or the limit is reached',
 }
 
-function gets(scopes: readonly string[]): string[] {
+function scopesInWords(scopes: readonly string[]): string[] {
   return scopes.flatMap((scope) => inWords[scope] ?? [])
 }
 

@@ -1,19 +1,17 @@
 import { readForm } from '../../http/body.ts'
-import { knowBrowser } from '../../http/browser.ts'
 import { OAuthError } from '../../http/oauth-error.ts'
 import { type Parameters, queryParameters } from '../../http/parameters.ts'
 import { isSameOrigin } from '../../http/same-origin.ts'
 import { isPortError } from '../../ports/error.ts'
-import { createRequest } from '../../records/authorization-request.ts'
-import { drawId } from '../../records/ids.ts'
 import { endpoints } from '../endpoints.ts'
-import { type Issuer, nowSeconds } from '../issuer.ts'
+import type { Issuer } from '../issuer.ts'
 import { answerClient, type Return } from './answer-client.ts'
-import type { Asked, Checked } from './check.ts'
+import type { Asked } from './check.ts'
 import { knownClient } from './checks/known-client.ts'
 import { registeredRedirectUri } from './checks/registered-redirect-uri.ts'
 import { answerMode, readable } from './checks/response-mode.ts'
 import { runChecks } from './checks.ts'
+import { sendToSignIn } from './send-to-sign-in.ts'
 import { completeSilently } from './silent.ts'
 
 /**
@@ -35,7 +33,9 @@ export async function authorize(request: Request, issuer: Issuer): Promise<Respo
     if (silently !== null) return silently
     if (checked.prompt?.includes('none'))
       throw new OAuthError('login_required', 'no sign-in of this browser can complete the request without a page')
-    return await toSignIn(request, asked, checked, issuer)
+    const { resource, hint_subject, response_mode = 'query', scopes = [], ...others } = checked
+    const fields = { client_id: asked.clientId, redirect_uri: asked.redirectUri, response_mode, scopes, ...others }
+    return await sendToSignIn(request, { request: fields, resource, hint_subject }, issuer)
   } catch (error) {
     return answerClient(returnTo(asked), refusal(error, issuer), issuer)
   }
@@ -44,23 +44,6 @@ export async function authorize(request: Request, issuer: Issuer): Promise<Respo
 function identify(parameters: Parameters, issuer: Issuer): Asked {
   const { clientId, client } = knownClient(parameters, issuer)
   return { parameters, clientId, client, redirectUri: registeredRedirectUri(parameters, client) }
-}
-
-async function toSignIn(request: Request, asked: Asked, checked: Checked, issuer: Issuer): Promise<Response> {
-  const browser = await knowBrowser(request, issuer.url, issuer.random)
-  const { resource, hint_subject, response_mode = 'query', scopes = [], ...fields } = checked
-  const id = drawId(issuer.random)
-  await createRequest(issuer.state, {
-    id,
-    request: { client_id: asked.clientId, redirect_uri: asked.redirectUri, response_mode, scopes, ...fields },
-    authTime: nowSeconds(issuer),
-    browser: browser.hash,
-    resource,
-    hint_subject,
-  })
-  const headers = new Headers({ location: `/login?auth=${id}` })
-  if (browser.setCookie !== undefined) headers.append('set-cookie', browser.setCookie)
-  return new Response(null, { status: 303, headers })
 }
 
 function again(parameters: Parameters, issuer: Issuer): Response {

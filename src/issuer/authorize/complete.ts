@@ -1,9 +1,9 @@
 import { readCookie, setCookie, ssoCookie } from '../../http/cookies.ts'
-import { type Audience, admits, audienceOf } from '../../policy/admission.ts'
-import { heldGroups } from '../../policy/held-groups.ts'
+import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { isPortError } from '../../ports/error.ts'
 import { type AuthorizationRequest, consumeRequest } from '../../records/authorization-request.ts'
 import type { Found } from '../../records/record.ts'
+import { admissionOf } from '../admission.ts'
 import type { Issuer } from '../issuer.ts'
 import { answerClient, type Return } from './answer-client.ts'
 import { beginSignIn, type Proof } from './begin-sign-in.ts'
@@ -35,24 +35,23 @@ export async function completeSignIn(
   if (audience === null) throw clientGone()
   if (hint_subject !== undefined && hint_subject !== proof.person) return wrongPerson(pending, proof, audience, issuer)
 
-  const resolution = await issuer.directory.resolve(proof.person)
-  if (resolution.state === 'refused') {
-    auditRefusal(proof, audience, `the directory says ${resolution.reason}`, issuer)
+  const admission = await admissionOf(proof.person, audience, issuer)
+  if (admission.state === 'disowned') {
+    auditRefusal(proof, audience, `the directory says ${admission.reason}`, issuer)
     throw notInDirectory()
   }
 
-  const groups = heldGroups(issuer.policy, proof.person, resolution.groups)
-  const admitted = admits(audience, groups)
-  const begun = await beginSignIn(proof, admitted ? [asked.client_id] : [], readCookie(request, ssoCookie(issuer.url)), issuer)
+  const lets = admission.state === 'admitted' ? [asked.client_id] : []
+  const begun = await beginSignIn(proof, lets, readCookie(request, ssoCookie(issuer.url)), issuer)
   const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
-  if (!admitted) {
+  if (admission.state === 'not admitted') {
     auditRefusal(proof, audience, 'holds no group that is required', issuer)
     return notAdmitted(audience, proof.person, issuer, cookie)
   }
 
   if (!(await consumed(pending, issuer))) return alreadyCompleted(clientName(audience), issuer, cookie)
   const { client_id, redirect_uri, code_challenge, scopes, nonce, claims } = asked
-  const { given_name, family_name } = resolution
+  const { groups, given_name, family_name } = admission
   const { person: identity, method, acr, amr, authTime: auth_time } = proof
   const code = await issueCode(
     {

@@ -1,12 +1,12 @@
 import { readCookie, ssoCookie } from '../../http/cookies.ts'
 import { accessDenied } from '../../http/oauth-error.ts'
-import { type Audience, admits, audienceOf } from '../../policy/admission.ts'
-import { heldGroups } from '../../policy/held-groups.ts'
+import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { absoluteEnd } from '../../policy/lifetimes.ts'
 import { isPortError } from '../../ports/error.ts'
 import { personId } from '../../ports/keys.ts'
 import type { Found } from '../../records/record.ts'
 import { coverClient, deleteSignIn, endSignIn, findSignIn, findSignInByCookie, type SignIn } from '../../records/sign-in.ts'
+import { admissionOf } from '../admission.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { answerClient, type Return } from './answer-client.ts'
 import { cookieHash } from './begin-sign-in.ts'
@@ -37,28 +37,21 @@ export async function completeSilently(
 
   const { identity, acr, amr, how, auth_time, id } = standing.value
   const person = personId(identity)
-  const resolution = await issuer.directory.resolve(person)
-  if (resolution.state === 'refused') {
+  const admission = await admissionOf(person, audience, issuer)
+  if (admission.state === 'disowned') {
     await forget(standing.value, issuer)
     return null
   }
-  const groups = heldGroups(issuer.policy, person, resolution.groups)
-  if (!admits(audience, groups)) {
-    issuer.audit.record({
-      event: 'signin.refused',
-      subject: person,
-      client: asked.clientId,
-      resource: checked.resource,
-      reason: 'holds no group that is required',
-      how,
-    })
+  if (admission.state === 'not admitted') {
+    const reason = 'holds no group that is required'
+    issuer.audit.record({ event: 'signin.refused', subject: person, client: asked.clientId, resource: checked.resource, reason, how })
     if (checked.prompt?.includes('none')) throw accessDenied('this person is not admitted to this client')
     return notAdmitted(audience, person, issuer)
   }
 
   if (!(await cover(standing, asked.clientId, issuer))) return null
   const { scopes = [], code_challenge, nonce, claims, resource } = checked
-  const { given_name, family_name } = resolution
+  const { groups, given_name, family_name } = admission
   const code = await issueCode(
     {
       ...{ client_id: asked.clientId, redirect_uri: asked.redirectUri, code_challenge, nonce, claims, resource, scopes },
@@ -86,6 +79,7 @@ function suffices(signIn: SignIn, checked: Checked, audience: Audience, issuer: 
 /** The directory disowns the person: their sign-in goes. What it opened each client learns at its next refresh. */
 async function forget({ id, identity }: SignIn, issuer: Issuer): Promise<void> {
   issuer.log.warn('signin.disowned')
+  issuer.audit.record({ event: 'signin.ended', subject: identity, reason: 'the directory disowns the person', by: 'system', sign_in: id })
   await endSignIn(issuer.state, id, { ms: issuer.clock.now() }, issuer.log)
   await deleteSignIn(issuer, personId(identity), id)
 }

@@ -7,8 +7,7 @@ import { brake, clientAddress } from '../../http/rate-limit.ts'
 import { requireSameOrigin } from '../../http/same-origin.ts'
 import { deviceCodePage, deviceConsentPage, deviceDonePage } from '../../pages/device.tsx'
 import type { Page } from '../../pages/layout.tsx'
-import { admits, audienceOf } from '../../policy/admission.ts'
-import { heldGroups } from '../../policy/held-groups.ts'
+import { audienceOf } from '../../policy/admission.ts'
 import { isPortError } from '../../ports/error.ts'
 import { personId } from '../../ports/keys.ts'
 import {
@@ -21,8 +20,9 @@ import {
 import type { Found } from '../../records/record.ts'
 import type { SignIn } from '../../records/sign-in.ts'
 import { shownUserCode, typedUserCode } from '../../records/user-code.ts'
-import { signInFor } from '../authorize/own-sign-in.ts'
+import { admissionOf } from '../admission.ts'
 import { clientGone, notAdmitted, notInDirectory } from '../authorize/refusals.ts'
+import { signInFor } from '../authorize/send-to-sign-in.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { signedInPerson } from '../signed-in.ts'
 
@@ -127,19 +127,14 @@ async function allow(found: Found<DeviceRequest>, signIn: SignIn, issuer: Issuer
   const audience = audienceOf(issuer.policy, found.value.client_id, found.value.resource)
   if (audience === null) throw clientGone()
   const person = personId(signIn.identity)
-  const resolution = await issuer.directory.resolve(person)
-  if (resolution.state === 'refused') throw notInDirectory()
-  const groups = heldGroups(issuer.policy, person, resolution.groups)
-  if (!admits(audience, groups)) {
-    issuer.audit.record({
-      event: 'device.refused',
-      subject: person,
-      client: found.value.client_id,
-      reason: 'holds no group that is required',
-    })
+  const admission = await admissionOf(person, audience, issuer)
+  if (admission.state === 'disowned') throw notInDirectory()
+  if (admission.state === 'not admitted') {
+    const reason = 'holds no group that is required'
+    issuer.audit.record({ event: 'device.refused', subject: person, client: found.value.client_id, reason })
     return notAdmitted(audience, person, issuer)
   }
-  const { given_name, family_name } = resolution
+  const { groups, given_name, family_name } = admission
   const { how: method, acr, amr, auth_time, identity } = signIn
   return write(found, { approval: { identity, given_name, family_name, groups, method, acr, amr, auth_time } }, signIn, issuer)
 }

@@ -1,12 +1,12 @@
 import { invalidGrant, invalidScope, invalidTarget } from '../../http/oauth-error.ts'
 import { endSession } from '../../logout/endings.ts'
-import { type Audience, admits, audienceOf } from '../../policy/admission.ts'
-import { heldGroups } from '../../policy/held-groups.ts'
+import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { absoluteEnd } from '../../policy/lifetimes.ts'
 import { type PersonId, personId } from '../../ports/keys.ts'
 import type { EndingCause } from '../../records/ending.ts'
 import type { Session } from '../../records/session.ts'
 import { DIRECTORY_ACR } from '../acr.ts'
+import { admissionOf } from '../admission.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 import { askedResource } from '../resource.ts'
 import type { Grant } from './mint.ts'
@@ -43,11 +43,10 @@ export async function refreshable(request: RefreshRequest, session: Session, iss
   const scopes = narrowed(request, session)
   checkResource(request, session, issuer)
 
-  const resolution = await issuer.directory.resolve(person)
-  if (resolution.state === 'refused') return ended('account_removed', 'the directory no longer has this person', session, issuer)
-  const groups = heldGroups(issuer.policy, person, resolution.groups)
-  if (!admits(audience, groups)) throw invalidGrant('this identity is not admitted to this client', { subject: person })
-  const { given_name, family_name } = resolution
+  const admission = await admissionOf(person, audience, issuer)
+  if (admission.state === 'disowned') return ended('account_removed', 'the directory no longer has this person', session, issuer)
+  if (admission.state === 'not admitted') throw invalidGrant('this identity is not admitted to this client', { subject: person })
+  const { groups, given_name, family_name } = admission
   const { identity, claims, acr = DIRECTORY_ACR, amr, auth_time: authTime, id: sid } = session
   return {
     session,

@@ -290,7 +290,6 @@ const asked = fc.record({
   ),
 })
 
-const tally: Record<string, number> = {}
 it('whatever is sent, nothing answers 500, shows a stack, or writes what is confidential into a log', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async (given) => {
@@ -299,7 +298,6 @@ it('whatever is sent, nothing answers 500, shows a stack, or writes what is conf
       service.logs.length = 0
       const answer = await service.fetch(request)
       const text = await answer.text()
-      { const k = `${given.target.method} ${given.target.path.slice(0,22)} ${answer.status}`; tally[k] = (tally[k] ?? 0) + 1 }
 
       expect(answer.status, text).toBeLessThan(500)
       expect(answer.headers.get('sluis-request-id')).toMatch(/^[A-Za-z0-9_-]{22}$/)
@@ -312,9 +310,8 @@ it('whatever is sent, nothing answers 500, shows a stack, or writes what is conf
       for (const secret of confidential) expect(lines).not.toContain(secret())
       await arrangeAgain()
     }),
-    { numRuns: 3_000 },
+    { numRuns: 2_000 },
   )
-  console.log(JSON.stringify(Object.entries(tally).filter(([k]) => /^(GET|POST|DELETE) \/(tok|rev|int|dev|acc|api.sessions[^\/]|auth|login|user)/.test(k)).sort(), null, 0))
 }, 60_000)
 
 type Given = typeof asked extends fc.Arbitrary<infer T> ? T : never

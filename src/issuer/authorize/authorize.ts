@@ -25,7 +25,8 @@ export async function authorize(request: Request, issuer: Issuer): Promise<Respo
     request.method === 'POST' ? await readForm(request, { faulty: 'report' }) : queryParameters(request, { faulty: 'report' })
   const asked = identify(parameters, issuer)
   // Lax cookies don't come with a cross-site POST: by GET they do, and until then nothing is written.
-  if (request.method === 'POST' && !isSameOrigin(request, issuer.url)) return again(parameters, issuer)
+  const isCrossSite = request.method === 'POST' && !isSameOrigin(request, issuer.url)
+  if (isCrossSite && parameters.faults().length === 0) return again(parameters, issuer)
 
   try {
     const checked = await runChecks(asked, issuer)

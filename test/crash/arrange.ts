@@ -5,6 +5,14 @@ export const ADA = 'ada@acme.example'
 export const GRACE = 'grace@acme.example'
 export const KATHERINE = 'katherine@acme.example'
 
+/** Port calls of an exchange with offline_access that nothing befalls: 5 writes and 2 reads, of which the last reads the sign-in. */
+export const EXCHANGE_CALLS = 7
+
+/** `first` to `last`, both included. */
+export function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, n) => first + n)
+}
+
 /** An isolate that has signed before: its caches hold the keys, so that what is counted or broken is the flow's own. */
 export async function warmIsolate(store: TestStore, wrap?: (adapters: Adapters) => Adapters): Promise<TestService> {
   const service = startService(store, wrap)

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { type Engine, engines, exchange, TestBrowser, testClock, testStore } from '../flows/harness.ts'
-import { codeIn, freshCode, GRACE, handedOut, pick, redeem, redemption, waitingRequest, warmIsolate } from './arrange.ts'
+import {
+  codeIn,
+  EXCHANGE_CALLS,
+  freshCode,
+  GRACE,
+  handedOut,
+  INVALID_GRANT,
+  pick,
+  redeem,
+  redemption,
+  waitingRequest,
+  warmIsolate,
+} from './arrange.ts'
 import { gaps } from './between-calls.ts'
 import { accepted, sessionsOf, signedTokens } from './observe.ts'
 
@@ -31,7 +43,7 @@ describe.each(engines)('a clock that steps between the parts of a flow on %s', (
       clock.advance(beforeExchange)
       const answer = await redemption(await exchange(service, codeIn(completed) ?? ''))
       const good = beforeExchange < CODE
-      expect(answer).toMatchObject(good ? { status: 200 } : { status: 400, error: 'invalid_grant' })
+      expect(answer).toMatchObject(good ? { status: 200 } : INVALID_GRANT)
       if (!good) continue
 
       clock.advance(beforeUse)
@@ -56,13 +68,12 @@ describe.each(engines)('a clock that steps between the parts of a flow on %s', (
   })
 })
 
-/** Port calls of a completion in a browser that has another person's sign-in, and of an exchange. */
-const COMPLETION = 10
-const EXCHANGE = 7
+/** Port calls of a completion in a browser that has another person's sign-in. */
+const COMPLETION_CALLS = 10
 
 describe.each(engines)('a clock that steps within a flow on %s', (engine) => {
   it.each(steps.filter((step) => step !== 0))('by %d s leaves a completion answered or refused', async (step) => {
-    for (let nth = 0; nth <= COMPLETION; nth++) {
+    for (let nth = 0; nth <= COMPLETION_CALLS; nth++) {
       const { store, sound, between, service } = await apart(engine)
       const browser = new TestBrowser(service)
       await freshCode(sound, browser, GRACE)
@@ -74,7 +85,7 @@ describe.each(engines)('a clock that steps within a flow on %s', (engine) => {
 
   it.each(steps.filter((step) => step !== 0))('by %d s leaves an exchange answered or refused, and no token past its end', async (step) => {
     const statuses = []
-    for (let nth = 0; nth <= EXCHANGE; nth++) {
+    for (let nth = 0; nth <= EXCHANGE_CALLS; nth++) {
       const { store, sound, between, service } = await apart(engine)
       const signed = signedTokens(service)
       const code = await freshCode(sound)
@@ -97,7 +108,7 @@ async function apart(engine: Engine) {
 
 describe('the absolute limit', () => {
   it('that is reached within an exchange is a refusal or an answer, not an error', async () => {
-    for (let nth = 0; nth <= EXCHANGE; nth++) {
+    for (let nth = 0; nth <= EXCHANGE_CALLS; nth++) {
       const clock = testClock()
       const store = testStore('memory', {
         clock,

@@ -2,45 +2,43 @@ import { describe, expect, it } from 'vitest'
 import type { Op } from '../../src/adapters/durable-object/protocol.ts'
 import { connectionLost, type Fate, type ShardNetwork, shardNetwork } from '../conformance/shard-network.ts'
 import { type Engine, engines, exchange, testStore } from '../flows/harness.ts'
-import { freshCode, handedOut, INVALID_GRANT, redeem, redemption, warmIsolate } from './arrange.ts'
+import { EXCHANGE_CALLS, freshCode, handedOut, INVALID_GRANT, range, redeem, redemption, warmIsolate } from './arrange.ts'
+import { gaps } from './between-calls.ts'
 import { type Fault, faultsOn, misfortune } from './faults.ts'
 import { accepted, sessionsOf, signedTokens, standing } from './observe.ts'
-
-/** Port calls of an exchange with offline_access that nothing befalls (budgets.test.ts): 5 writes, 2 reads. */
-const CALLS = 7
 
 /** A client's first try at an exchange, on an isolate whose nth port call has the fault. */
 async function firstTries(engine: Engine, fault: Fault) {
   const store = testStore(engine)
   const judge = await warmIsolate(store)
+  const luck = misfortune()
+  const victim = await warmIsolate(store, luck.wrap)
+  const signed = signedTokens(victim)
   async function firstTry(nth: number) {
-    const luck = misfortune()
-    const victim = await warmIsolate(store, luck.wrap)
-    const signed = signedTokens(victim)
     const code = await freshCode(judge)
     const before = (await sessionsOf(judge)).length
     luck.strikes(fault, nth)
     const answer = await redemption(await luck.outcome(exchange(victim, code)))
     const created = luck.calls.filter(({ method }) => method === 'create').map(({ on }) => on)
-    return { code, answer, signed, before, left: await standing(judge, created) }
+    return { code, answer, before, left: await standing(judge, created) }
   }
-  return { judge, firstTry }
+  return { judge, signed, firstTry }
 }
 
 describe.each(engines)('an exchange on %s', (engine) => {
   it.each(faultsOn[engine])(
     'whose store %s at any call ends in tokens or in invalid_grant, and nothing undelivered is accepted',
     async (fault) => {
-      const { judge, firstTry } = await firstTries(engine, fault)
-      for (let nth = 1; nth <= CALLS; nth++) {
-        const { code, answer, signed, before } = await firstTry(nth)
+      const { judge, signed, firstTry } = await firstTries(engine, fault)
+      for (let nth = 1; nth <= EXCHANGE_CALLS; nth++) {
+        const { code, answer, before } = await firstTry(nth)
         if (fault === 'stops') expect(answer).toBe('stopped')
         else expect(answer).toMatchObject({ status: 503, error: 'temporarily_unavailable' })
 
         const retried = await redeem(judge, code)
         const tokens = handedOut(retried)
         if (tokens.length === 0) expect(retried).toMatchObject(INVALID_GRANT)
-        expect(await accepted(judge, signed)).toEqual([]) // nobody was handed what the first try signed
+        expect(await accepted(judge, signed)).toEqual([]) // nobody was handed what the first tries signed
         expect(await accepted(judge, tokens)).toEqual(tokens)
         expect(await sessionsOf(judge)).toHaveLength(before + tokens.length)
 
@@ -52,7 +50,7 @@ describe.each(engines)('an exchange on %s', (engine) => {
 
   it.each(['loses the answer', 'fails'] as const)('whose store %s once leaves nothing, and its code is good again', async (fault) => {
     const { judge, firstTry } = await firstTries(engine, fault)
-    for (let nth = 1; nth <= CALLS; nth++) {
+    for (let nth = 1; nth <= EXCHANGE_CALLS; nth++) {
       const { code, answer, left } = await firstTry(nth)
       expect(answer).toMatchObject({ status: 503 })
       expect(left).toEqual([])
@@ -62,7 +60,7 @@ describe.each(engines)('an exchange on %s', (engine) => {
 
   it('whose process stops leaves what it had written, and a replay ends the session among it', async () => {
     const { judge, firstTry } = await firstTries(engine, 'stops')
-    for (let nth = 2; nth <= CALLS; nth++) {
+    for (let nth = 2; nth <= EXCHANGE_CALLS; nth++) {
       const { code, left, before } = await firstTry(nth)
       const written = ['issuer:code-spent:', 'ses.', 'sid.', 'tok.', 'rt.'].slice(0, nth - 1)
       expect(left.map((key) => written.find((prefix) => key.startsWith(prefix)))).toEqual(written)
@@ -79,9 +77,9 @@ describe.each(engines)('a replay on %s', (engine) => {
   it.each(faultsOn[engine])('whose store %s at any call ends what the code opened once it is tried again', async (fault) => {
     const store = testStore(engine)
     const judge = await warmIsolate(store)
+    const luck = misfortune()
+    const victim = await warmIsolate(store, luck.wrap)
     for (let nth = 1, struck = true; struck; nth++) {
-      const luck = misfortune()
-      const victim = await warmIsolate(store, luck.wrap)
       const code = await freshCode(judge)
       const tokens = handedOut(await redemption(await exchange(judge, code)))
       expect(await accepted(judge, tokens)).toHaveLength(1)
@@ -96,6 +94,31 @@ describe.each(engines)('a replay on %s', (engine) => {
       expect(await redeem(judge, code)).toMatchObject(INVALID_GRANT)
       expect(await accepted(judge, tokens)).toEqual([])
       expect(await sessionsOf(judge)).toEqual([])
+    }
+  })
+
+  it('that comes into an exchange which then fails is final: no undo brings the code or the session back', async () => {
+    const store = testStore(engine)
+    const judge = await warmIsolate(store)
+    // After the tombstone stands (2) and before the last call that can fail.
+    for (let replayed = 2; replayed < EXCHANGE_CALLS; replayed++) {
+      for (const nth of engine === 'memory' ? range(replayed + 1, EXCHANGE_CALLS) : [EXCHANGE_CALLS]) {
+        const [luck, between] = [misfortune(), gaps()]
+        const victim = await warmIsolate(store, (adapters) => luck.wrap(between.wrap(adapters)))
+        const signed = signedTokens(victim)
+        const code = await freshCode(judge)
+        between.after(replayed, async () => expect(await redemption(await exchange(judge, code))).toMatchObject(INVALID_GRANT))
+        luck.strikes('fails', nth)
+
+        expect(await redemption(await exchange(victim, code))).toMatchObject(INVALID_GRANT)
+        const marks = luck.calls
+          .filter(({ method, on }) => method === 'create' && /^(ses\.|issuer:code-spent:)/.test(on))
+          .map(({ on }) => on)
+        expect(await standing(judge, marks)).toEqual(marks) // the tombstone, and the mark where the session would be
+        expect(await redeem(judge, code)).toMatchObject(INVALID_GRANT)
+        expect(await accepted(judge, signed)).toEqual([])
+        expect(await sessionsOf(judge)).toEqual([])
+      }
     }
   })
 })

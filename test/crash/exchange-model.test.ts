@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { exchange, type TestService, type TestStore, testStore } from '../flows/harness.ts'
-import { freshCode, handedOut, INVALID_GRANT, type Redemption, redeem, redemption, warmIsolate } from './arrange.ts'
+import { EXCHANGE_CALLS, freshCode, handedOut, INVALID_GRANT, type Redemption, redeem, redemption, warmIsolate } from './arrange.ts'
 import { type Fault, faultsOn, misfortune } from './faults.ts'
 import { type Choice, type Interleaving, interleaving } from './interleave.ts'
 import { accepted, sessionsOf, signedTokens, signInOfCode } from './observe.ts'
@@ -19,16 +19,14 @@ interface Outcome {
   signed: string[]
 }
 
-/** Port calls of an exchange that nothing befalls. One that strikes its undo too has a test of its own, in sign-out-race. */
-const CALLS = 7
-
+/** A fault strikes one of the calls of an undisturbed exchange; one that strikes an undo has a test of its own, in sign-out-race. */
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
       does: fc.constant('redeem' as const),
       right: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
-      misfortune: fc.option(fc.record({ fault: fc.constantFrom(...faultsOn.memory), nth: fc.integer({ min: 1, max: CALLS }) })),
+      misfortune: fc.option(fc.record({ fault: fc.constantFrom(...faultsOn.memory), nth: fc.integer({ min: 1, max: EXCHANGE_CALLS }) })),
     }),
   },
   { weight: 1, arbitrary: fc.constant<Act>({ does: 'sign out' }) },
@@ -103,9 +101,8 @@ async function expectAllowed(outcomes: readonly Outcome[], judge: TestService): 
   const delivered = outcomes.flatMap(({ answer }) => deliveredBy(answer))
   expect(delivered.length).toBeLessThanOrEqual(1)
   const rights = outcomes.filter(({ act }) => act.does === 'redeem' && act.right)
-  const refused = rights.filter(({ answer }) => answer !== 'signed out' && answer !== 'stopped' && answer.status === 400)
   const good = await accepted(judge, delivered)
-  if (refused.length > 0 || signedOut(outcomes)) expect(good).toEqual([])
+  if (rights.some(isRefused) || signedOut(outcomes)) expect(good).toEqual([])
   else if (rights.length === 1) expect(good).toEqual(delivered)
 }
 
@@ -113,7 +110,8 @@ async function expectAllowed(outcomes: readonly Outcome[], judge: TestService): 
 async function expectEnd(outcomes: readonly Outcome[], judge: TestService, code: string): Promise<void> {
   const rights = outcomes.filter(({ act }) => act.does === 'redeem' && act.right)
   const last = await redeem(judge, code)
-  if (signedOut(outcomes)) expect(last).toMatchObject(INVALID_GRANT)
+  // Who was told that it was presented twice is told so for good.
+  if (signedOut(outcomes) || rights.some(isRefused)) expect(last).toMatchObject(INVALID_GRANT)
   else if (rights.length === 0) expect(last).toMatchObject({ status: 200 })
   else if (rights.length === 1 && rights[0] !== undefined) expect(last).toMatchObject({ status: goodAgain(rights[0]) ? 200 : 400 })
 
@@ -130,6 +128,10 @@ function goodAgain({ act, answer }: Outcome): boolean {
   if (answer === 'stopped') return nth === 1
   if (answer === 'signed out' || answer.status !== 503) return false
   return fault !== 'goes down' || nth <= 2 // down from the tombstone's creation on: nothing stands
+}
+
+function isRefused({ answer }: Outcome): boolean {
+  return answer !== 'signed out' && answer !== 'stopped' && answer.status === 400
 }
 
 function signedOut(outcomes: readonly Outcome[]): boolean {

@@ -37,10 +37,7 @@ export function misfortune(): Misfortune {
   const calls: PortCall[] = []
   const underWay = new Set<Promise<unknown>>()
   let plan: { fault: Fault; nth: number } | null = null
-  let die: () => void
-  const dead = new Promise<'stopped'>((resolve) => {
-    die = () => resolve('stopped')
-  })
+  let life = aLife()
 
   async function applied<T>(apply: () => Promise<T>): Promise<T> {
     const answer = apply()
@@ -59,7 +56,7 @@ export function misfortune(): Misfortune {
         if (lead < 0) return never()
         await applied(apply).catch(() => undefined)
         await Promise.allSettled(underWay) // Those of the same turn were sent before: they arrive.
-        die()
+        life.end()
         return never()
       case 'loses the answer':
         if (lead !== 0) return apply()
@@ -83,13 +80,20 @@ export function misfortune(): Misfortune {
       }),
     strikes(fault, nth) {
       calls.length = 0
+      life = aLife()
       plan = { fault, nth }
     },
     mend() {
       plan = null
     },
-    outcome: (work) => Promise.race([work, dead]),
+    outcome: (work) => Promise.race([work, life.ended]),
   }
+}
+
+/** From one strike to the next: an isolate that stopped is used again as if it were another. */
+function aLife(): { ended: Promise<'stopped'>; end(): void } {
+  const { promise, resolve } = Promise.withResolvers<'stopped'>()
+  return { ended: promise, end: () => resolve('stopped') }
 }
 
 function never(): Promise<never> {

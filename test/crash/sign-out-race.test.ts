@@ -1,22 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import { type Engine, engines, exchange, testStore } from '../flows/harness.ts'
-import { freshCode, INVALID_GRANT, redeem, redemption, warmIsolate } from './arrange.ts'
+import {
+  codeIn,
+  EXCHANGE_CALLS,
+  freshCode,
+  INVALID_GRANT,
+  pick,
+  range,
+  redeem,
+  redemption,
+  roaming,
+  waitingRequest,
+  warmIsolate,
+} from './arrange.ts'
 import { gaps } from './between-calls.ts'
 import { faultsOn, misfortune } from './faults.ts'
-import { accepted, sessionsOf, signedTokens, signInOfCode } from './observe.ts'
+import { accepted, isSignedIn, sessionsOf, signedTokens, signInOfCode } from './observe.ts'
 import { endSessionsUnder, endSignIn } from './sign-out.ts'
-
-/** An exchange's port calls; the last reads the sign-in. */
-const CALLS = 7
 
 /** After which call the sign-in is marked as ended, and after which its sessions are: every pair in memory, on objects at once or at last. */
 const moments: Record<Engine, [number, number][]> = {
-  memory: range(0, CALLS).flatMap((mark) => range(mark, CALLS + 1).map((end): [number, number] => [mark, end])),
-  'durable-object': range(0, CALLS).map((mark) => [mark, mark % 2 === 0 ? mark : CALLS + 1]),
-}
-
-function range(first: number, last: number): number[] {
-  return Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  memory: range(0, EXCHANGE_CALLS).flatMap((mark) => range(mark, EXCHANGE_CALLS + 1).map((end): [number, number] => [mark, end])),
+  'durable-object': range(0, EXCHANGE_CALLS).map((mark) => [mark, mark % 2 === 0 ? mark : EXCHANGE_CALLS + 1]),
 }
 
 describe.each(engines)('a sign-out on %s', (engine) => {
@@ -33,15 +38,35 @@ describe.each(engines)('a sign-out on %s', (engine) => {
       between.after(end, () => endSessionsUnder(judge, signIn))
 
       const answer = await redemption(await exchange(service, code))
-      expect(between.calls.length).toBeGreaterThanOrEqual(CALLS)
+      expect(between.calls.length).toBeGreaterThanOrEqual(EXCHANGE_CALLS)
       if (end > between.calls.length) await endSessionsUnder(judge, signIn)
 
       // Ended before the exchange read it: nothing was handed out. After that: the sign-out found what was opened.
-      expect(answer).toMatchObject(mark < CALLS ? INVALID_GRANT : { status: 200 })
+      expect(answer).toMatchObject(mark < EXCHANGE_CALLS ? INVALID_GRANT : { status: 200 })
       expect(signed).toHaveLength(1)
       expect(await accepted(judge, signed)).toEqual([])
       expect(await sessionsOf(judge)).toEqual([])
       expect(await redeem(judge, code)).toMatchObject(INVALID_GRANT)
+    }
+  })
+
+  it('that comes into a renewal ends the sign-in for good, whenever it comes', async () => {
+    const store = testStore(engine)
+    const sound = await warmIsolate(store)
+    for (let nth = 0, came = true; came; nth++) {
+      const between = gaps()
+      const service = await warmIsolate(store, between.wrap)
+      const { browser, moveTo } = roaming(sound)
+      const signIn = await signInOfCode(sound, await freshCode(sound, browser))
+      const auth = await waitingRequest(browser)
+      moveTo(service)
+      between.after(nth, () => endSignIn(sound, signIn))
+      const code = codeIn(await pick(browser, auth))
+      came = between.calls.length >= nth
+      if (!came) await endSignIn(sound, signIn)
+
+      expect({ nth, live: await isSignedIn(sound, signIn) }).toEqual({ nth, live: false })
+      if (code !== null && (await signInOfCode(sound, code)) === signIn) expect(await redeem(sound, code)).toMatchObject(INVALID_GRANT)
     }
   })
 
@@ -50,9 +75,9 @@ describe.each(engines)('a sign-out on %s', (engine) => {
     async (fault) => {
       const store = testStore(engine)
       const judge = await warmIsolate(store)
+      const luck = misfortune()
+      const victim = await warmIsolate(store, luck.wrap)
       for (let nth = 1, struck = true; struck; nth++) {
-        const luck = misfortune()
-        const victim = await warmIsolate(store, luck.wrap)
         const code = await freshCode(judge)
         await endSignIn(judge, await signInOfCode(judge, code))
 

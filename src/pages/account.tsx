@@ -101,10 +101,10 @@ function Sessions({ sessions, empty }: { readonly sessions: readonly AccountSess
       <tbody>
         {sessions.map((session) => (
           <tr key={session.sid}>
-            <td>{session.client}</td>
-            <td>{session.on}</td>
-            <td>{session.since}</td>
-            <td>{session.until}</td>
+            <th scope="row">{session.client}</th>
+            <td data-label="On">{session.on}</td>
+            <td data-label="Since">{session.since}</td>
+            <td data-label="At the latest until">{session.until}</td>
             <td>
               <End name="session" value={session.sid} label="End" of={session.client} />
             </td>

@@ -14,7 +14,7 @@ export function deviceCodePage({
       <>
         <h1>Connect a device</h1>
         {problem === undefined ? null : (
-          <p class="notice" role="alert">
+          <p class="notice bad" role="alert">
             {problem}
           </p>
         )}
@@ -92,12 +92,14 @@ export function deviceConsentPage({ person, client, description, request, userCo
           <input type="hidden" name="user_code" value={userCode} />
           <input type="hidden" name="request" value={request} />
           <input type="hidden" name="person" value={person} />
-          <button type="submit" name="action" value="allow" class="primary">
-            Allow
-          </button>{' '}
-          <button type="submit" name="action" value="deny">
-            Deny
-          </button>
+          <p class="choices">
+            <button type="submit" name="action" value="allow" class="primary">
+              Allow
+            </button>
+            <button type="submit" name="action" value="deny">
+              Deny
+            </button>
+          </p>
         </form>
       </>
     ),

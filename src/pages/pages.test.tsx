@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { accountEndedPage, accountPage } from './account.tsx'
 import { alreadyCompletedPage } from './already-completed.tsx'
 import { demoPage } from './demo.tsx'
+import { deviceCodePage, deviceConsentPage, deviceDonePage } from './device.tsx'
 import { errorPage } from './error.tsx'
 import { expiredPage } from './expired.tsx'
 import { formPostPage } from './form-post.tsx'
@@ -19,6 +21,10 @@ async function rendered(page: Page, requestId?: string): Promise<string> {
 
 const signIn = { auth: 'r1', client: { name: 'Payroll' }, redirectUri: 'https://payroll.acme.example/cb', people: [ADA, GRACE] }
 const start = { version: '1', instance: 'dev', issuer: 'http://localhost:8787', people: [], clients: [], documents: ['config/policy.yaml'] }
+
+const session = { sid: HOSTILE, client: HOSTILE, on: HOSTILE, since: HOSTILE, until: HOSTILE }
+const browserSignIn = { id: HOSTILE, how: HOSTILE, since: HOSTILE, here: true, sessions: [session] }
+const consent = { person: HOSTILE, client: HOSTILE, description: HOSTILE, request: HOSTILE, userCode: HOSTILE, gets: [HOSTILE] }
 
 const EVERY: [string, Page][] = [
   [
@@ -39,6 +45,11 @@ const EVERY: [string, Page][] = [
     }),
   ],
   ['demo', demoPage()],
+  ['account', accountPage({ person: HOSTILE, signIns: [browserSignIn], devices: [session], left: [session] })],
+  ['account-ended', accountEndedPage()],
+  ['device-code', deviceCodePage({ typed: HOSTILE, problem: HOSTILE })],
+  ['device-consent', deviceConsentPage(consent)],
+  ['device-done', deviceDonePage({ allowed: true, client: HOSTILE })],
 ]
 
 describe.each(EVERY)('the %s page', (_name, page) => {

@@ -5,6 +5,8 @@ import type { Rev } from '../ports/state.ts'
 import { jsonLog, noLog } from '../telemetry/log.ts'
 import { authorizationCode, spentCode } from './authorization-code.ts'
 import { authorizationRequest } from './authorization-request.ts'
+import { deviceRequest } from './device-request.ts'
+import { ending } from './ending.ts'
 import { type RecordType, readRecord, writeRecord } from './record.ts'
 import { session } from './session.ts'
 import { signIn } from './sign-in.ts'
@@ -41,6 +43,7 @@ const CODE = {
   method: 'picker',
   acr: 'a',
   auth_time: AT,
+  expires_at: AT,
 }
 const SESSION = {
   id: 's',
@@ -69,14 +72,9 @@ const REQUEST = {
   authTime: AT,
   browser: 'h',
 }
-const SPENT = {
-  client_id: 'demo',
-  redirect_uri: 'http://localhost/demo',
-  identity: 'ada@acme.example',
-  jti: 'j',
-  session: 's',
-  token_expires: AT,
-}
+const SPENT = { client_id: 'demo', identity: 'ada@acme.example', jti: 'j', session: 's', token_expires: AT, code_expires: AT }
+const DEVICE = { client_id: 'native', scopes: ['openid'], user_code: 'BCDFGHJK', expires_at: AT }
+const ENDING = { id: 'e', which: { of: 'client', client: 'demo' }, cause: 'operator', by: 'ada@acme.example', at: AT }
 
 const kinds: [string, RecordType<z.ZodType>, Record<string, unknown>][] = [
   ['an authorization request', authorizationRequest, REQUEST],
@@ -86,6 +84,8 @@ const kinds: [string, RecordType<z.ZodType>, Record<string, unknown>][] = [
   ['the mark of an ended session', session, { ended: 1_796_000_000_000 }],
   ['a sign-in', signIn, SIGN_IN],
   ['a token', token, TOKEN],
+  ['a device that waits', deviceRequest, DEVICE],
+  ['an ending', ending, ENDING],
 ]
 
 describe.each(kinds)('the record of %s', (_name, type, written) => {

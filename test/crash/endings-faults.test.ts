@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { resumeEndings } from '../../src/logout/endings.ts'
-import { keys } from '../../src/ports/keys.ts'
+import { endSessions, resumeEndings } from '../../src/logout/endings.ts'
+import { keys, personId } from '../../src/ports/keys.ts'
 import { answerDevice, at, beginDevice, poll, tokensIn } from '../flows/clients.ts'
 import { type Engine, engines, signIn, TestBrowser, type TestService, testStore } from '../flows/harness.ts'
 import { ADA, anotherTab, GRACE, KATHERINE, pick, waitingRequest, warmIsolate } from './arrange.ts'
@@ -112,10 +112,18 @@ describe.each(engines)('on %s', (engine) => {
 
 type Isolate = (wrap?: Parameters<typeof warmIsolate>[1]) => Promise<TestService>
 
-/** Runs `one` for each nth from 1 until nothing befalls it any more. */
+/** Runs `one` for each nth from 1 until nothing befalls it any more; in between everybody is signed out. */
 async function eachCall(engine: Engine, one: (isolate: Isolate, nth: number) => Promise<boolean>): Promise<void> {
   const store = testStore(engine)
-  for (let nth = 1, struck = true; struck; nth++) struck = await one((wrap) => warmIsolate(store, wrap), nth)
+  const isolate: Isolate = (wrap) => warmIsolate(store, wrap)
+  for (let nth = 1, struck = true; struck; nth++) {
+    expect(nth).toBeLessThan(100)
+    struck = await one(isolate, nth)
+    const { issuer } = (await isolate()).services
+    for (const person of [GRACE, KATHERINE, ADA].map(personId)) {
+      await endSessions({ person, which: { of: 'everything' }, cause: 'operator', by: ADA }, issuer)
+    }
+  }
 }
 
 async function endsWhole(isolate: Isolate, { prepare, act, by, ends }: EndingCase, fault: Fault, nth: number): Promise<boolean> {

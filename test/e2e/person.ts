@@ -2,13 +2,10 @@ import type { SecretsMet } from './secrets-met.ts'
 
 export const ADA = 'ada@acme.example'
 
-/** A sign-in page, as far as somebody can act on it. */
-export interface SignInPage {
-  /** Where its form goes, in full. */
-  action: string
-  hidden: Record<string, string>
-  /** The addresses of the people it offers. */
-  people: string[]
+/** A page of the issuer's, as somebody has it before them. */
+export interface Shown {
+  url: string
+  html: string
 }
 
 /** Somebody with a browser without JavaScript: cookies, one navigation at a time, redirects followed by hand. */
@@ -27,27 +24,42 @@ export class Person {
     return this.pick(await this.open(authorization), email)
   }
 
-  /** Follows an authorization request to the page to sign in on. */
-  async open(authorization: URL | string): Promise<SignInPage> {
-    let url = String(authorization)
-    for (let hop = 0; hop < 5; hop++) {
-      const answer = await this.send(url)
-      const location = answer.headers.get('location')
-      const text = await answer.text()
-      if (location === null) return signInPage(text, url)
-      url = new URL(location, url).href
-      if (!this.isIssuers(url)) throw new Error(`sent away without a page: ${url}`)
-    }
-    throw new Error(`redirected in circles: ${url}`)
+  /** Follows an address to the page of the issuer's that it leads to. */
+  async open(address: URL | string): Promise<Shown> {
+    return this.follow(String(address), await this.send(String(address)))
   }
 
-  async pick({ action, hidden }: SignInPage, email = ADA): Promise<URL> {
-    const headers = { origin: this.issuer, 'sec-fetch-site': 'same-origin' }
-    const answer = await this.send(action, { method: 'POST', headers, body: new URLSearchParams({ ...hidden, person: email }) })
+  /** Sends the form of a page with what was typed or pressed, and follows to the page it leads to. */
+  async submit(shown: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> {
+    return this.follow(shown.url, await this.post(shown, fields))
+  }
+
+  /** Picks a person on a page to sign in on. Answers where that sends the browser. */
+  async pick(shown: Shown, email = ADA): Promise<URL> {
+    const answer = await this.post(shown, { person: email })
     const text = await answer.text()
     const location = answer.headers.get('location')
     if (answer.status !== 303 || location === null) throw new Error(`no redirect: ${answer.status} ${text}`)
     return new URL(location)
+  }
+
+  private async follow(from: string, first: Response): Promise<Shown> {
+    let [url, answer] = [first.url, first]
+    for (let hop = 0; hop < 5; hop++) {
+      const location = answer.headers.get('location')
+      const html = await answer.text()
+      if (location === null) return { url, html }
+      url = new URL(location, url).href
+      if (!this.isIssuers(url)) throw new Error(`sent away without a page: ${url}`)
+      answer = await this.send(url)
+    }
+    throw new Error(`redirected in circles from ${from}: ${url}`)
+  }
+
+  private post(shown: Shown, fields: Readonly<Record<string, string>>): Promise<Response> {
+    const { action, hidden } = formOf(shown)
+    const headers = { origin: this.issuer, 'sec-fetch-site': 'same-origin' }
+    return this.send(action, { method: 'POST', headers, body: new URLSearchParams({ ...hidden, ...fields }) })
   }
 
   private async send(url: string, init: RequestInit & { headers?: Record<string, string> } = {}): Promise<Response> {
@@ -67,14 +79,10 @@ export class Person {
   }
 }
 
-function signInPage(html: string, url: string): SignInPage {
+/** The first form of a page: where it goes, in full, and what it sends unseen. */
+function formOf({ html, url }: Shown): { action: string; hidden: Record<string, string> } {
   const action = /<form method="post" action="([^"]+)"/.exec(html)?.[1]
-  if (action === undefined) throw new Error(`no form to sign in with at ${url}: ${html}`)
+  if (action === undefined) throw new Error(`no form at ${url}: ${html}`)
   const inputs = html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)
-  const people = html.matchAll(/<button type="submit" name="person" value="([^"]+)"/g)
-  return {
-    action: new URL(action, url).href,
-    hidden: Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, value])),
-    people: [...people].map(([, email = '']) => email),
-  }
+  return { action: new URL(action, url).href, hidden: Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, value])) }
 }

@@ -34,7 +34,11 @@ export async function begin(config: client.Configuration, redirect_uri: string, 
 /** Exchanges the code of an answer, which must be one to this attempt. */
 export async function finish(config: client.Configuration, answer: URL, { checks }: Attempt, met: SecretsMet) {
   met.add('code verifier', checks.pkceCodeVerifier)
-  const tokens = await client.authorizationCodeGrant(config, answer, checks)
+  return meet(await client.authorizationCodeGrant(config, answer, checks), met)
+}
+
+/** Remembers what no line of the service may hold. */
+export function meet<T extends client.TokenEndpointResponse>(tokens: T, met: SecretsMet): T {
   met.add('access token', tokens.access_token)
   met.add('ID token', tokens.id_token)
   met.add('refresh token', tokens.refresh_token)

@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ADA, Person, type SignInPage } from './person.ts'
-import { type Attempt, begin, discover, finish } from './relying-party.ts'
+import { ADA, Person, type Shown } from './person.ts'
+import { type Attempt, begin, discover, finish, meet, SCOPE } from './relying-party.ts'
 import { SecretsMet } from './secrets-met.ts'
 import { type RunningIssuer, startIssuer } from './start-issuer.ts'
 
@@ -18,7 +18,8 @@ interface Under {
 }
 let exchanged: Under & { answer: URL; accessToken: string }
 let signedIn: Under & { answer: URL }
-let waiting: Under & { page: SignInPage }
+let waiting: Under & { page: Shown }
+let refreshToken: string
 let keysBefore: unknown
 
 beforeAll(async () => {
@@ -35,6 +36,9 @@ beforeAll(async () => {
   signedIn = { ...second, answer: await second.person.signIn(second.attempt.url) }
   const third = await start()
   waiting = { ...third, page: await third.person.open(third.attempt.url) }
+  const fourth = { attempt: await begin(config, REDIRECT, { scope: `${SCOPE} offline_access` }), person: new Person(running.issuer, met) }
+  const opened = await finish(config, await fourth.person.signIn(fourth.attempt.url), fourth.attempt, met)
+  refreshToken = opened.refresh_token ?? ''
   keysBefore = await keys()
   await running.restart()
 }, 120_000) // ms: two starts
@@ -57,6 +61,13 @@ test('a code from before is exchanged', async () => {
 test('a page that was open before is completed', async () => {
   const answer = await waiting.person.pick(waiting.page, 'grace@acme.example')
   expect((await finish(config, answer, waiting.attempt, met)).claims()?.sub).toBe('grace@acme.example')
+})
+
+test('a refresh token from before refreshes, and so does the one it brings', async () => {
+  const first = meet(await client.refreshTokenGrant(config, refreshToken), met)
+  expect(await client.fetchUserInfo(config, first.access_token, ADA)).toMatchObject({ sub: ADA, name: 'Ada Lovelace' })
+  const second = meet(await client.refreshTokenGrant(config, first.refresh_token ?? ''), met)
+  expect(new Set([refreshToken, first.refresh_token, second.refresh_token]).size).toBe(3)
 })
 
 test('a code that was spent before is still spent, and presenting it again ends what it opened', async () => {

@@ -37,5 +37,5 @@ const SHAPES = {
   'an authorization header': /\b(?:bearer|basic)\s+[\w+/=-]{8}/i,
   'a cookie': /\bsluis_(?:sso|browser)\b/,
   'a person': /@acme\.example/i,
-  'a query': /[?&](?:code|state|auth|client_id|access_token)=/,
+  'a query': /[?&](?:code|user_code|state|auth|client_id|access_token)=/,
 }

@@ -203,7 +203,7 @@ const routes: { method: string; path: () => string; form: () => Form }[] = [
   {
     method: 'POST',
     path: () => '/device',
-    form: () => entries({ request: world.shown, person: 'ada@acme.example', action: 'allow' }),
+    form: () => entries({ user_code: world.device.user_code, request: world.shown, person: 'ada@acme.example', action: 'allow' }),
   },
   { method: 'GET', path: () => '/account', form: () => [] },
   { method: 'POST', path: () => '/account', form: () => [['session', world.sid]] },

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { resumeEndings } from '../../src/logout/endings.ts'
-import { createEnding, type Ending } from '../../src/records/ending.ts'
 import { clientAnswer, errorOf, pageOf } from './answers.ts'
 import {
   ADA,
@@ -23,7 +21,6 @@ import {
 import {
   asBackend,
   authorizeUrl,
-  claimsOf,
   contents,
   engines,
   exchange,
@@ -191,95 +188,4 @@ describe('another person in the browser', () => {
     await signIn(browser, {}, GRACE)
     expect(await errorOf(await exchange(service, code), 400)).toMatchObject({ error: 'invalid_grant' })
   })
-})
-
-/** What a person has: two browsers, a device, and beside them somebody else. */
-async function everything() {
-  const { service, store } = await startClients('memory')
-  const [here, there] = [new TestBrowser(service), new TestBrowser(service)]
-  const opened = {
-    demoHere: await at(service, 'demo', { browser: here }),
-    nativeHere: await at(service, 'native', { browser: here }),
-    demoThere: await at(service, 'demo', { browser: there }),
-    graces: await at(service, 'demo', { person: GRACE }),
-  }
-  const itsDevice = await device(service, new TestBrowser(service))
-  const { entries } = await store.adapters().state.list('ses.ada~40acme~2Eexample.')
-  const sessions = entries.map(({ value }) => JSON.parse(new TextDecoder().decode(value)))
-  const signInHere = sessions.find(({ id }) => id === claimsOf(opened.demoHere.id_token).sid)?.sso
-  return {
-    service,
-    store,
-    cookies: { here: here.cookies.get(COOKIE), there: there.cookies.get(COOKIE) },
-    signInHere,
-    opened: { ...opened, device: itsDevice },
-  }
-}
-
-type Opened = Awaited<ReturnType<typeof everything>>['opened']
-
-const left: [string, (signIn: string) => Ending['which'], (keyof Opened)[], boolean][] = [
-  ['everything of a person', () => ({ of: 'everything' }), ['graces'], false],
-  ['one sign-in', (id) => ({ of: 'sign_ins', ids: [id] }), ['demoThere', 'graces', 'device'], false],
-  ['what one client holds', () => ({ of: 'client', client: 'demo' }), ['nativeHere', 'graces', 'device'], true],
-]
-
-describe.each(left)('an ending of %s that something cut short', (_what, which, survivors, stillSignedIn) => {
-  async function cutShort() {
-    const world = await everything()
-    const { state } = world.store.adapters()
-    const at = Math.floor(world.store.clock.now() / 1000)
-    await createEnding(state, {
-      id: 'AAAAAAAAAAAAAAAAAAAAAA',
-      person: ADA,
-      which: which(world.signInHere),
-      cause: 'operator',
-      by: GRACE,
-      at,
-    })
-    return world
-  }
-
-  it('is taken up by the next tick, and done', async () => {
-    const { service, store, cookies, opened } = await cutShort()
-    await resumeEndings(service.services.issuer)
-    for (const [name, tokens] of Object.entries(opened)) {
-      expect([name, await isAlive(service, tokens)]).toEqual([name, survivors.some((survivor) => survivor === name)])
-    }
-    expect(await proves(service, cookies.here)).toBe(stillSignedIn)
-    expect(await keysUnder(store, 'logout-due.')).toEqual([])
-    expect(service.audit.events.at(-1)).toMatchObject({ event: 'sessions.ended', subject: ADA, by: GRACE, reason: 'operator' })
-  })
-
-  it('is done once by two ticks at once, and a third finds nothing', async () => {
-    const { service, store, opened } = await cutShort()
-    await Promise.all([resumeEndings(service.services.issuer), resumeEndings(startService(store).services.issuer)])
-    const before = await contents(store)
-    const audited = service.audit.events.length
-    await resumeEndings(service.services.issuer)
-    expect(await contents(store)).toEqual(before)
-    expect(service.audit.events.slice(audited)).toEqual([])
-    for (const name of survivors) expect(await isAlive(service, opened[name])).toBe(true)
-  })
-
-  it('can be done again: nobody who came after is touched twice', async () => {
-    const { service, store } = await cutShort()
-    const again = await store.adapters().state.get('logout-due.AAAAAAAAAAAAAAAAAAAAAA')
-    await resumeEndings(service.services.issuer)
-    await store.adapters().state.put('logout-due.AAAAAAAAAAAAAAAAAAAAAA', again?.value ?? new Uint8Array(), HOUR)
-    const before = await contents(store)
-    await resumeEndings(service.services.issuer)
-    const { 'logout-due.AAAAAAAAAAAAAAAAAAAAAA': _, ...rest } = before
-    expect(await contents(store)).toEqual(rest)
-  })
-})
-
-it('an ending that can not be read is passed over, and the others are done', async () => {
-  const { service, store, opened } = await everything()
-  const { state } = store.adapters()
-  await state.put('logout-due.0', new TextEncoder().encode('{') as Uint8Array<ArrayBuffer>, HOUR)
-  await createEnding(state, { id: 'B', person: ADA, which: { of: 'everything' }, cause: 'sign_out', by: ADA, at: 1 })
-  await resumeEndings(service.services.issuer)
-  expect(await isAlive(service, opened.demoHere)).toBe(false)
-  expect(service.logs.join('\n')).toContain('record.unreadable')
 })

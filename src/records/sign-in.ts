@@ -56,14 +56,58 @@ export async function createSignIn(stores: { state: State; index: Index }, value
 }
 
 /**
- * The same person again in the same browser: the sign-in keeps its id and so its sessions. New pointer, record in place, old pointer gone.
- * @throws PortError Conflict or NotFound when it moved meanwhile; the new cookie then stands for nothing
+ * The same person again in the same browser: the sign-in keeps its id, and so what it opened stays in reach. The pointer from its new cookie
+ * and its place among the person's; then the record, as it stands by then; then the old pointer goes. Until it has gone the old cookie is
+ * good too, so that an answer lost on the way loses nothing.
+ *
+ * @param fresh what a new sign-in of theirs would be; its id is not taken
+ * @returns null when it ended meanwhile
  */
-export async function renewSignIn(stores: { state: State; index: Index }, found: Found<SignIn>, value: SignIn, ttl: number): Promise<void> {
+export async function renewSignIn(
+  stores: { state: State; index: Index },
+  found: Found<SignIn>,
+  fresh: SignIn,
+  ttl: number,
+  log: Log,
+): Promise<SignIn | null> {
   const { state, index } = stores
-  await Promise.all([createCookiePointer(state, value, ttl), index.add(keys.signInsOf(personId(value.identity)), value.id, ttl)])
-  await state.update(found.entry.key, writeRecord(signIn, value), ttl, found.entry.rev)
-  await Promise.all(cookieHashes(found.value).map((hash) => state.delete(keys.signInCookie(hash))))
+  const { id } = found.value
+  await Promise.all([createCookiePointer(state, { ...fresh, id }, ttl), index.add(keys.signInsOf(personId(fresh.identity)), id, ttl)])
+  let standing: Found<SignIn> | null = found
+  for (let attempt = 0; attempt < TRIES && standing !== null; attempt++) {
+    const renewed = renewal(standing.value, fresh)
+    if (await landed(state.update(standing.entry.key, writeRecord(signIn, renewed), ttl, standing.entry.rev))) {
+      await forgetCookies(state, standing.value, log)
+      return renewed
+    }
+    standing = await findSignIn(state, id, log)
+  }
+  return null
+}
+
+function renewal(standing: SignIn, fresh: SignIn): SignIn {
+  const { id, clients, cookie_hash: previous_cookie_hash } = standing
+  return { ...standing, ...fresh, id, previous_cookie_hash, clients: [...new Set([...clients, ...fresh.clients])] }
+}
+
+/** False when the record moved or went. */
+async function landed(update: Promise<Rev>): Promise<boolean> {
+  try {
+    await update
+    return true
+  } catch (error) {
+    if (isPortError(error, 'Conflict', 'NotFound')) return false
+    throw error
+  }
+}
+
+/** What can't be taken away lapses with the sign-in, and stands for nobody else. */
+async function forgetCookies(state: State, value: SignIn, log: Log): Promise<void> {
+  try {
+    await Promise.all(cookieHashes(value).map((hash) => state.delete(keys.signInCookie(hash))))
+  } catch (error) {
+    log.warn('signin.old_cookie_left', { error })
+  }
 }
 
 const TRIES = 5 // a sign-in moves when it lets in another client or is renewed; five times within one ending it does not

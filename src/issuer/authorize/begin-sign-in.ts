@@ -1,11 +1,9 @@
 import { encodeBase64url } from '../../crypto/base64url.ts'
 import { labelledDigestHex, type Sha256Hex } from '../../crypto/digest.ts'
 import { endSessions } from '../../logout/endings.ts'
-import { isPortError } from '../../ports/error.ts'
 import { type PersonId, personId } from '../../ports/keys.ts'
 import { drawIdNear, placeOf } from '../../records/ids.ts'
-import type { Found } from '../../records/record.ts'
-import { createSignIn, findSignIn, findSignInByCookie, renewSignIn, type SignIn } from '../../records/sign-in.ts'
+import { createSignIn, findSignInByCookie, renewSignIn, type SignIn } from '../../records/sign-in.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
 
 /** What a way of signing in has proved. Every one of them ends in `completeSignIn`. */
@@ -40,18 +38,23 @@ export async function beginSignIn(
   standingCookie: string | undefined,
   issuer: Issuer,
 ): Promise<Begun> {
-  const cookie = encodeBase64url(issuer.random.bytes(32))
-  const fresh = newSignIn(proof, clients, await cookieHash(cookie), issuer)
-  const maxAge = fresh.expires_at - nowSeconds(issuer)
-
   const standing =
     standingCookie === undefined ? null : await findSignInByCookie(issuer.state, await cookieHash(standingCookie), issuer.log)
-  const renewed = standing?.value.identity === proof.person ? await renew(standing, fresh, maxAge, issuer) : null
-  if (renewed !== null) return { id: renewed.id, cookie, maxAge }
-
-  if (standing !== null && standing.value.identity !== proof.person) await endAnothers(standing.value, proof, issuer)
+  const { cookie, fresh, maxAge } = await draw(proof, clients, issuer)
+  if (standing?.value.identity === proof.person) {
+    const renewed = await renewSignIn(issuer, standing, fresh, maxAge, issuer.log)
+    // One that ended meanwhile has left its new cookie behind: another is drawn.
+    return renewed === null ? beginSignIn(proof, clients, undefined, issuer) : { id: renewed.id, cookie, maxAge }
+  }
+  if (standing !== null) await endAnothers(standing.value, proof, issuer)
   await createSignIn(issuer, fresh, maxAge)
   return { id: fresh.id, cookie, maxAge }
+}
+
+async function draw(proof: Proof, clients: readonly string[], issuer: Issuer): Promise<{ cookie: string; fresh: SignIn; maxAge: number }> {
+  const cookie = encodeBase64url(issuer.random.bytes(32))
+  const fresh = newSignIn(proof, clients, await cookieHash(cookie), issuer)
+  return { cookie, fresh, maxAge: fresh.expires_at - nowSeconds(issuer) }
 }
 
 /** How a cookie stands in keys and records (seed: keys). */
@@ -73,25 +76,6 @@ function newSignIn(proof: Proof, clients: readonly string[], cookie_hash: Sha256
     clients: [...clients],
     cookie_hash,
   }
-}
-
-const TRIES = 3 // another tab lets in another client, or renews it too
-
-/** null when it ended meanwhile. One that moved is renewed as it stands now: a second sign-in would put the first one's sessions out of reach. */
-async function renew(standing: Found<SignIn>, fresh: SignIn, ttl: number, issuer: Issuer): Promise<SignIn | null> {
-  let found: Found<SignIn> | null = standing
-  for (let attempt = 0; attempt < TRIES && found !== null; attempt++) {
-    const { id, clients, cookie_hash: previous_cookie_hash } = found.value
-    const renewed = { ...found.value, ...fresh, id, previous_cookie_hash, clients: [...new Set([...clients, ...fresh.clients])] }
-    try {
-      await renewSignIn(issuer, found, renewed, ttl)
-      return renewed
-    } catch (error) {
-      if (!isPortError(error, 'Conflict', 'NotFound', 'Exists')) throw error
-    }
-    found = await findSignIn(issuer.state, id, issuer.log)
-  }
-  return null
 }
 
 /** A browser is one person's at a time: everything the first one opened in it ends. */

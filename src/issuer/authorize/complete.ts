@@ -74,7 +74,15 @@ export async function completeSignIn(
 /** A sign-in for a page of ours (`/account`, `/device`): no client, and no code. */
 async function completeOwn(request: Request, pending: Found<AuthorizationRequest>, proof: Proof, issuer: Issuer): Promise<Response> {
   const resolution = await issuer.directory.resolve(proof.person)
-  if (resolution.state === 'refused') throw notInDirectory()
+  if (resolution.state === 'refused') {
+    issuer.audit.record({
+      event: 'signin.refused',
+      subject: proof.person,
+      reason: `the directory says ${resolution.reason}`,
+      how: proof.method,
+    })
+    throw notInDirectory()
+  }
   const begun = await beginSignIn(proof, [], readCookie(request, ssoCookie(issuer.url)), issuer)
   const cookie = setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge })
   if (!(await consumed(pending, issuer))) return alreadyCompleted(issuer.site.name, issuer, { 'set-cookie': cookie })

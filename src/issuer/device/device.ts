@@ -128,7 +128,15 @@ async function allow(found: Found<DeviceRequest>, signIn: SignIn, issuer: Issuer
   if (audience === null) throw clientGone()
   const person = personId(signIn.identity)
   const admission = await admissionOf(person, audience, issuer)
-  if (admission.state === 'disowned') throw notInDirectory()
+  if (admission.state === 'disowned') {
+    issuer.audit.record({
+      event: 'device.refused',
+      subject: person,
+      client: found.value.client_id,
+      reason: `the directory says ${admission.reason}`,
+    })
+    throw notInDirectory()
+  }
   if (admission.state === 'not admitted') {
     const reason = 'holds no group that is required'
     issuer.audit.record({ event: 'device.refused', subject: person, client: found.value.client_id, reason })

@@ -17,29 +17,33 @@ export interface Opening {
   absoluteEnd: number
 }
 
-/** `ended`: it was ended before it was written, by a replay of its code. `sign-in ended`: what it rests on was. Either way nothing of it is left. */
-export type Opened = 'opened' | 'ended' | 'sign-in ended'
+/**
+ * `ended`: it was ended before it was written, by a replay of its code. `sign-in ended`: what it rests on was. `failed`: the store did. Each
+ * way nothing of it is left.
+ */
+export type Opened = { state: 'opened' | 'ended' | 'sign-in ended' } | { state: 'failed'; cause: unknown }
 
 /**
  * Writes a session's records together, and only then reads the sign-in it rests on: a sign-out goes the other way, sign-in first and its
  * sessions after, so whichever comes second sees the first.
  *
- * @throws what the store threw, after taking back what was written. When that too fails, the records that are left have no holder
+ * @throws what the store threw when what was written could not be taken back either: the tombstone of its code must stay, by which a replay
+ * ends what is left
  */
 export async function openSession(opening: Opening, issuer: Issuer): Promise<Opened> {
   const written: { session: Rev | null } = { session: null }
+  const opened = await attempt(opening, written, issuer)
+  if (opened.state !== 'opened') await withdraw(opening, written.session, issuer)
+  return opened
+}
+
+async function attempt(opening: Opening, written: { session: Rev | null }, issuer: Issuer): Promise<Opened> {
   try {
-    if (!(await writeAll(opening, written, issuer))) {
-      await withdraw(opening, written.session, issuer)
-      return 'ended'
-    }
-    if (await signInStands(opening.session, issuer)) return 'opened'
-  } catch (error) {
-    await withdraw(opening, written.session, issuer)
-    throw error
+    if (!(await writeAll(opening, written, issuer))) return { state: 'ended' }
+    return { state: (await signInStands(opening.session, issuer)) ? 'opened' : 'sign-in ended' }
+  } catch (cause) {
+    return { state: 'failed', cause }
   }
-  await withdraw(opening, written.session, issuer)
-  return 'sign-in ended'
 }
 
 /** False when something stands where the session should: the mark that it has ended. */

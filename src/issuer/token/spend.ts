@@ -3,13 +3,16 @@ import { isPortError } from '../../ports/error.ts'
 import type { Rev } from '../../ports/state.ts'
 import { createSpentCode, type SpentCode, spentCodeLifetime, withdrawSpentCode } from '../../records/authorization-code.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
-import { type Opened, type Opening, openSession } from './open-session.ts'
+import { type Opening, openSession } from './open-session.ts'
 
 /** What was presented, besides what the opening says of the session it becomes. */
 export type Presented = Pick<SpentCode, 'client_id' | 'redirect_uri' | 'code_challenge'> & {
   /** Until when what was presented could be exchanged. */
   expires_at: number
 }
+
+/** What became of it; nothing of it is left unless it was opened. */
+export type Spent = 'opened' | 'ended' | 'sign-in ended'
 
 /**
  * Spends a code, or the code of a device, and opens its session. The tombstone is the gate: of N presentations one passes. When the session
@@ -18,15 +21,13 @@ export type Presented = Pick<SpentCode, 'client_id' | 'redirect_uri' | 'code_cha
  * @returns null when another presentation passed the gate
  * @throws what the store threw; nothing was handed out
  */
-export async function spend(hash: Sha256Hex, presented: Presented, opening: Opening, issuer: Issuer): Promise<Opened | null> {
+export async function spend(hash: Sha256Hex, presented: Presented, opening: Opening, issuer: Issuer): Promise<Spent | null> {
   const rev = await passGate(hash, presented, opening, issuer)
   if (rev === null) return null
-  try {
-    return await openSession(opening, issuer)
-  } catch (error) {
-    if (!(await withdrawSpentCode(issuer.state, hash, { jti: opening.token.id, rev }, issuer.log))) return 'ended'
-    throw error
-  }
+  const opened = await openSession(opening, issuer)
+  if (opened.state !== 'failed') return opened.state
+  if (!(await withdrawSpentCode(issuer.state, hash, { jti: opening.token.id, rev }, issuer.log))) return 'ended'
+  throw opened.cause
 }
 
 async function passGate(hash: Sha256Hex, presented: Presented, { token, session }: Opening, issuer: Issuer): Promise<Rev | null> {

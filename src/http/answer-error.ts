@@ -29,7 +29,7 @@ export async function answerError(thrown: unknown, request: Request, context: An
 
 function refusalOf(thrown: unknown): OAuthError | Refusal {
   if (thrown instanceof OAuthError || thrown instanceof Refusal) return thrown
-  if (isPortError(thrown, 'Unavailable')) return temporarilyUnavailable(RETRY_AFTER, thrown)
+  if (isPortError(thrown, 'Unavailable')) return temporarilyUnavailable(RETRY_AFTER, { cause: thrown })
   return serverError('something went wrong on our side', thrown)
 }
 

@@ -134,9 +134,9 @@ export function serverError(description: string, cause?: unknown): OAuthError {
 }
 
 /** `retryAfter`: whole seconds (RFC 9110 section 10.2.3). */
-export function temporarilyUnavailable(retryAfter: number, cause?: unknown): OAuthError {
-  const headers = { 'retry-after': String(retryAfter) }
-  return new OAuthError('temporarily_unavailable', 'this cannot be answered right now; try again shortly', { headers, cause })
+export function temporarilyUnavailable(retryAfter: number, { cause, headers = {} }: OAuthErrorOptions = {}): OAuthError {
+  const description = 'this cannot be answered right now; try again shortly'
+  return new OAuthError('temporarily_unavailable', description, { headers: { ...headers, 'retry-after': String(retryAfter) }, cause })
 }
 
 function bearerError(code: 'invalid_token' | 'insufficient_scope', description: string, attributes = ''): OAuthError {

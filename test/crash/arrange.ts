@@ -31,7 +31,7 @@ export async function freshCode(service: TestService, browser = new TestBrowser(
 
 /** Begins an authorization in a browser: the id of the request that waits for a person. */
 export async function waitingRequest(browser: TestBrowser, changes: Record<string, string> = {}): Promise<string> {
-  const answer = await browser.get(await authorizeUrl(changes))
+  const answer = await browser.get(await authorizeUrl({ prompt: 'login', ...changes }))
   const auth = new URL(answer.headers.get('location') ?? '', 'http://localhost').searchParams.get('auth')
   if (auth === null) throw new Error(`no request waits: ${answer.status}`)
   return auth

@@ -30,9 +30,7 @@ async function world(service: TestService): Promise<World> {
   const tokens: Record<string, string> = {
     'demo here': await token('demo', here, GRACE),
     'native here': await token('native', here, GRACE),
-    'native there': await token('native', there, GRACE),
     'demo hers': await token('demo', hers, KATHERINE),
-    'native hers': await token('native', hers, KATHERINE),
   }
   const { device_code, user_code } = await beginDevice(service)
   await answerDevice(there, user_code, 'allow', GRACE)
@@ -60,7 +58,7 @@ interface EndingCase {
   ends: string[]
 }
 
-const all = ['demo here', 'native here', 'native there', 'demo hers', 'native hers', 'device', 'here', 'there', 'hers', "the operator's"]
+const all = ['demo here', 'native here', 'demo hers', 'device', 'here', 'there', 'hers', "the operator's"]
 
 const endings: [string, EndingCase][] = [
   [
@@ -72,7 +70,7 @@ const endings: [string, EndingCase][] = [
     {
       by: 'here',
       act: (tab) => tab.post('/account', { everything: 'yes' }),
-      ends: ['demo here', 'native here', 'native there', 'device', 'here', 'there'],
+      ends: ['demo here', 'native here', 'device', 'here', 'there'],
     },
   ],
   [
@@ -84,7 +82,7 @@ const endings: [string, EndingCase][] = [
     {
       by: 'operator',
       act: (tab) => tab.ask('DELETE', `/api/sessions?person=${GRACE}`),
-      ends: ['demo here', 'native here', 'native there', 'device', 'here', 'there'],
+      ends: ['demo here', 'native here', 'device', 'here', 'there'],
     },
   ],
   [
@@ -102,11 +100,17 @@ async function due(service: TestService): Promise<string[]> {
   return (await service.services.issuer.state.list(keys.logoutsDue)).entries.map(({ key }) => key)
 }
 
+/** On objects every third call: what an ending does to one record it does to the next. */
+const steps: Record<Engine, number> = { memory: 1, 'durable-object': 3 }
+
 describe.each(engines)('on %s', (engine) => {
   describe.each(endings)('%s', (_what, ending) => {
-    it.each(faultsOn[engine])('whose store %s at any call is ended whole by the next tick, and nothing else is', async (fault) => {
-      await eachCall(engine, (isolate, nth) => endsWhole(isolate, ending, fault, nth))
-    })
+    it.each(engine === 'memory' ? faultsOn[engine] : (['stops'] as const))(
+      'whose store %s at any call is ended whole by the next tick, and nothing else is',
+      async (fault) => {
+        await eachCall(engine, (isolate, nth) => endsWhole(isolate, ending, fault, nth))
+      },
+    )
   })
 })
 
@@ -116,7 +120,7 @@ type Isolate = (wrap?: Parameters<typeof warmIsolate>[1]) => Promise<TestService
 async function eachCall(engine: Engine, one: (isolate: Isolate, nth: number) => Promise<boolean>): Promise<void> {
   const store = testStore(engine)
   const isolate: Isolate = (wrap) => warmIsolate(store, wrap)
-  for (let nth = 1, struck = true; struck; nth++) {
+  for (let nth = 1, struck = true; struck; nth += steps[engine]) {
     expect(nth).toBeLessThan(100)
     struck = await one(isolate, nth)
     const { issuer } = (await isolate()).services
@@ -164,7 +168,7 @@ describe('an ending that was cut short', () => {
       second.strikes(fault, nth)
       await second.outcome(resumeEndings(tick.services.issuer)).catch(() => undefined)
       await resumeEndings(judge.services.issuer)
-      expect(await alive(judge, of)).toEqual(['demo hers', 'native hers', 'hers', "the operator's"])
+      expect(await alive(judge, of)).toEqual(['demo hers', 'hers', "the operator's"])
       expect(await due(judge)).toEqual([])
       return second.calls.length >= nth
     })

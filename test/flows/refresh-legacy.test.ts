@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fromUtf8, utf8 } from '../../src/crypto/bytes.ts'
 import { sha256Hex } from '../../src/crypto/digest.ts'
 import { errorOf } from './answers.ts'
-import { ADA, basic, HOUR, introspected, refresh, refreshed, revoke, startClients } from './clients.ts'
+import { ADA, basic, GRACE, HOUR, introspected, refresh, refreshed, revoke, signInAt, startClients } from './clients.ts'
 import {
   auditedBesideRefusals,
   claimsOf,
@@ -11,6 +11,7 @@ import {
   engines,
   redeployed,
   startService,
+  TestBrowser,
   type TestService,
   type TestStore,
   type Tokens,
@@ -164,6 +165,17 @@ describe('a session of the Go service', () => {
     expect(auditedBesideRefusals(service)).toMatchObject([{ event: 'session.ended', subject: ADA, session: SID, reason: 'revoked' }])
     expect(await textAt(store, SESSION)).toBeNull()
     await expectNothingWritten(store, () => refresh(service, TOKEN), 'invalid_grant')
+  })
+
+  it('is not ended by somebody else who knows its id', async () => {
+    const { store, service } = await leftBehind('memory')
+    const grace = new TestBrowser(service)
+    await signInAt(grace, '/account', GRACE)
+    const before = await contents(store)
+    expect((await grace.post('/account', { session: SID })).status).toBe(303)
+    expect((await grace.ask('DELETE', `/api/sessions/${SID}`)).status).toBe(404)
+    expect(await contents(store)).toEqual(before)
+    expect((await refresh(service, TOKEN)).status).toBe(200)
   })
 
   it('is ended for good when it has been refreshed: its old record brings nothing back', async () => {

@@ -275,8 +275,8 @@ describe.each(forgeries)('a mark %s', (_what, forge) => {
   })
 })
 
-describe('a mark that names a session of another client', () => {
-  it('ends nothing, even sealed by who has the token', async () => {
+describe('a mark and a successor that are not of one session', () => {
+  it('end nothing of another client, even sealed by who has the token', async () => {
     const { service, store } = await startClients('memory')
     const [own, others] = [await signedIn(service), await at(service, 'native')]
     await rewrite(store, own.refresh_token, await sealed(own.refresh_token, sidOf(others)))
@@ -285,11 +285,13 @@ describe('a mark that names a session of another client', () => {
     expect(await isAlive(service, others)).toBe(true)
   })
 
-  it('answers nothing in the grace either', async () => {
+  it('answer nothing in the grace', async () => {
     const { service, store } = await startClients('memory')
-    const [own, others] = [await signedIn(service), await at(service, 'native')]
-    const mark = { at: store.clock.now(), successor: others.refresh_token, sid: sidOf(own) }
-    await rewrite(store, own.refresh_token, new TextDecoder().decode(await writeSpentMark(own.refresh_token, mark, random)))
-    await expectNothingEnded(store, () => refresh(service, own.refresh_token))
+    const own = await signedIn(service)
+    for (const other of [await at(service, 'native'), await signedIn(service)]) {
+      const mark = { at: store.clock.now(), successor: other.refresh_token, sid: sidOf(own) }
+      await rewrite(store, own.refresh_token, new TextDecoder().decode(await writeSpentMark(own.refresh_token, mark, random)))
+      await expectNothingEnded(store, () => refresh(service, own.refresh_token))
+    }
   })
 })

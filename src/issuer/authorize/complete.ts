@@ -1,4 +1,5 @@
 import { readCookie, setCookie, ssoCookie } from '../../http/cookies.ts'
+import { temporarilyUnavailable } from '../../http/oauth-error.ts'
 import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { isPortError } from '../../ports/error.ts'
 import { type AuthorizationRequest, consumeRequest } from '../../records/authorization-request.ts'
@@ -49,27 +50,33 @@ export async function completeSignIn(
     return notAdmitted(audience, proof.person, issuer, cookie)
   }
 
-  if (!(await consumed(pending, issuer))) return alreadyCompleted(clientName(audience), issuer, cookie)
-  const { client_id, redirect_uri, code_challenge, scopes, nonce, claims } = asked
-  const { groups, given_name, family_name } = admission
-  const { person: identity, method, acr, amr, authTime: auth_time } = proof
-  const code = await issueCode(
-    {
-      ...{ client_id, redirect_uri, code_challenge, scopes, nonce, claims, resource },
-      ...{ identity, given_name, family_name, groups, sso: begun.id, method, acr, amr, auth_time },
-    },
-    issuer,
-  )
-  issuer.audit.record({
-    event: 'signin.completed',
-    subject: proof.person,
-    client: asked.client_id,
-    resource,
-    how: proof.method,
-    sign_in: begun.id,
+  return handingOver(cookie, async () => {
+    if (!(await consumed(pending, issuer))) return alreadyCompleted(clientName(audience), issuer, cookie)
+    const { client_id, redirect_uri, code_challenge, scopes, nonce, claims } = asked
+    const { groups, given_name, family_name } = admission
+    const { person: identity, method, acr, amr, authTime: auth_time } = proof
+    const code = await issueCode(
+      {
+        ...{ client_id, redirect_uri, code_challenge, scopes, nonce, claims, resource },
+        ...{ identity, given_name, family_name, groups, sso: begun.id, method, acr, amr, auth_time },
+      },
+      issuer,
+    )
+    issuer.audit.record({ event: 'signin.completed', subject: identity, client: client_id, resource, how: method, sign_in: begun.id })
+    return answerClient(returnTo(asked, audience), { code }, issuer, cookie)
   })
-  return answerClient(returnTo(asked, audience), { code }, issuer, cookie)
 }
+
+/** Once a sign-in has begun its cookie is handed over whatever comes after: the one before it may stand for nothing any more. */
+async function handingOver(cookie: Readonly<Record<string, string>>, rest: () => Promise<Response>): Promise<Response> {
+  try {
+    return await rest()
+  } catch (error) {
+    throw isPortError(error, 'Unavailable') ? temporarilyUnavailable(RETRY_AFTER, { cause: error, headers: cookie }) : error
+  }
+}
+
+const RETRY_AFTER = 5 // s, as everywhere a store is away
 
 /** A sign-in for a page of ours (`/account`, `/device`): no client, and no code. */
 async function completeOwn(request: Request, pending: Found<AuthorizationRequest>, proof: Proof, issuer: Issuer): Promise<Response> {
@@ -84,10 +91,12 @@ async function completeOwn(request: Request, pending: Found<AuthorizationRequest
     throw notInDirectory()
   }
   const begun = await beginSignIn(proof, [], readCookie(request, ssoCookie(issuer.url)), issuer)
-  const cookie = setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge })
-  if (!(await consumed(pending, issuer))) return alreadyCompleted(issuer.site.name, issuer, { 'set-cookie': cookie })
-  issuer.audit.record({ event: 'signin.completed', subject: proof.person, how: proof.method, sign_in: begun.id })
-  return new Response(null, { status: 303, headers: { location: pending.value.request.redirect_uri, 'set-cookie': cookie } })
+  const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
+  return handingOver(cookie, async () => {
+    if (!(await consumed(pending, issuer))) return alreadyCompleted(issuer.site.name, issuer, cookie)
+    issuer.audit.record({ event: 'signin.completed', subject: proof.person, how: proof.method, sign_in: begun.id })
+    return new Response(null, { status: 303, headers: { location: pending.value.request.redirect_uri, ...cookie } })
+  })
 }
 
 /** OpenID Connect Core section 3.1.2.1: the client named one person, and this is another. */

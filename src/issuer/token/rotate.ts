@@ -94,7 +94,7 @@ async function drop({ successor, minted }: Rotation, { state }: Issuer): Promise
 
 /** A session that moved was kept by another refresh, or has ended: then what was just made is nobody's. */
 async function checkStillLive(reason: unknown, rotation: Rotation, issuer: Issuer): Promise<void> {
-  if (!isPortError(reason, 'Conflict', 'NotFound')) throw temporarilyUnavailable(1, reason)
+  if (!isPortError(reason, 'Conflict', 'NotFound')) throw temporarilyUnavailable(1, { cause: reason })
   const { person, session } = rotation.allowed
   if ((await findSession(issuer.state, person, session.id, issuer.log)) !== null) return
   await drop(rotation, issuer)

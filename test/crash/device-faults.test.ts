@@ -109,8 +109,9 @@ async function pollsThrough(fault: Fault, nth: number, all: Setting): Promise<bo
 
   const retried = await pollAsDevicesDo(judge, device_code)
   const tokens = handedOut(first, retried)
-  // A poll that is refused or told to try later gave nothing away; only one that was cut off may have spent the code for good.
-  if (tokens.length === 0) expect({ nth, first, retried }).toMatchObject({ first: 'stopped', retried: REFUSED })
+  // What failed once was taken back. Only where nothing could be any more may the code be spent for good.
+  if (tokens.length === 0)
+    expect({ fault, retried }).toMatchObject({ fault: expect.stringMatching(/^(?:stops|goes down)$/), retried: REFUSED })
   expect(tokens.length).toBeLessThanOrEqual(1)
   expect(await accepted(judge, tokens)).toEqual(tokens)
   expect((await sessionsOf(judge)).length - before).toBeLessThanOrEqual(1)

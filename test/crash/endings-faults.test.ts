@@ -178,12 +178,14 @@ describe('an ending that was cut short', () => {
     '%s: leaves what its people signed in to since',
     async (_what, { by, act }) => {
       const store = testStore('memory')
-      const [judge, luck] = [await warmIsolate(store), misfortune()]
-      const first = await warmIsolate(store, luck.wrap)
-      const of = await world(judge)
-      luck.strikes('stops', AFTER_IT_WAS_WRITTEN_DOWN)
-      await luck.outcome(act(anotherTab(of[by], first), of, ''))
-      expect(await due(judge)).toHaveLength(1)
+      const judge = await warmIsolate(store)
+      for (let nth = 1; (await due(judge)).length === 0; nth++) {
+        const luck = misfortune()
+        const first = await warmIsolate(store, luck.wrap)
+        const of = await world(judge)
+        luck.strikes('stops', nth)
+        expect(await luck.outcome(act(anotherTab(of[by], first), of, ''))).toBe('stopped')
+      }
 
       store.clock.advance(10)
       const anew = (await at(judge, 'demo', { person: GRACE })).access_token

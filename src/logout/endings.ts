@@ -101,8 +101,10 @@ export async function resumeEndings(parts: EndingParts): Promise<void> {
 
 async function carryOut(ending: Ending, parts: EndingParts): Promise<number> {
   const { state, log } = parts
-  const signIns = await signInsOf(ending, parts)
-  for (const id of signIns) await endSignIn(state, id, { ms: parts.clock.now() }, log)
+  const signIns: string[] = []
+  for (const id of await signInsOf(ending, parts)) {
+    if (await endSignIn(state, id, { ms: parts.clock.now(), asked: ending.at }, log)) signIns.push(id)
+  }
   const ended = await endListed(ending, parts)
   auditEnding(ending, ended, signIns, parts)
 
@@ -155,8 +157,12 @@ async function signInsOf({ which, person = '' }: Ending, { index }: EndingParts)
   }
 }
 
-/** A device's session rests on no sign-in: signing a browser out leaves it, and only its person or an operator ends it. */
-function isMeant({ which }: Ending, session: Session): boolean {
+/**
+ * What was opened after the ending was asked for is not meant: a tick that takes it up late signs nobody out of what they began since. A
+ * device's session rests on no sign-in: signing a browser out leaves it, and only its person or an operator ends it.
+ */
+function isMeant({ which, at }: Ending, session: Session): boolean {
+  if (session.auth_time > at) return false
   switch (which.of) {
     case 'everything':
       return true

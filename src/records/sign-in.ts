@@ -115,22 +115,19 @@ const TRIES = 5 // a sign-in moves when it lets in another client or is renewed;
 /**
  * Marks a sign-in ended, so that no code issued under it opens a session. One that is gone, or ended already, is left as it is.
  *
- * @param at unix ms
+ * @param at unix ms; `asked`, unix seconds, is when it was to end: one whose person was proved again since is another sign-in by now
+ * @returns false when it is left, because its person was proved since
  * @throws PortError Unavailable
  */
-export async function endSignIn(state: State, id: string, at: { ms: number }, log: Log): Promise<void> {
+export async function endSignIn(state: State, id: string, at: { ms: number; asked?: number }, log: Log): Promise<boolean> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const entry = await state.get(keys.signIn(id))
     const value = readRecord(signIn, entry, log)
-    if (entry === null || value === null || value.ended !== undefined) return
+    if (entry === null || value === null || value.ended !== undefined) return true
+    if (at.asked !== undefined && value.auth_time > at.asked) return false
     const left = value.expires_at - Math.floor(at.ms / 1000)
-    try {
-      await state.update(entry.key, writeRecord(signIn, { ...value, ended: at.ms }), Math.max(left, 1), entry.rev)
-      return
-    } catch (error) {
-      if (isPortError(error, 'NotFound')) return
-      if (!isPortError(error, 'Conflict')) throw error
-    }
+    const ended = { ...value, ended: at.ms }
+    if (await landed(state.update(entry.key, writeRecord(signIn, ended), Math.max(left, 1), entry.rev))) return true
   }
   throw new PortError('Unavailable', 'the sign-in moved each time it was to be ended')
 }

@@ -60,6 +60,36 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ does: fc.constant('wait' as const), seconds }) },
 )
 
+/** A client that lost so many answers goes back to the token it had, at an age around the grace. */
+const replay: fc.Arbitrary<Act[]> = fc
+  .record({ lost: fc.integer({ min: 1, max: 4 }), seconds: fc.constantFrom(0, 29, 30, 31, 32, 33) })
+  .map(({ lost, seconds }) => [
+    ...Array.from({ length: lost }, (): Act => ({ does: 'refresh', n: 0 })),
+    { does: 'wait', seconds },
+    { does: 'refresh', n: lost },
+    { does: 'look', n: 0 },
+  ])
+
+/** A session that is refreshed as late as it can be comes to its absolute limit: a second before it, at it and after it. */
+const toTheLimit: fc.Arbitrary<Act[]> = fc.constantFrom(43_200, 43_201, 43_202).map((seconds) => [
+  { does: 'sign in', browser: 0, client: 'backend', person: ADA },
+  { does: 'exchange', n: 0 },
+  { does: 'wait', seconds: 43_199 },
+  { does: 'refresh', n: 0 },
+  { does: 'wait', seconds: seconds - 3_600 },
+  { does: 'refresh', n: 0 },
+  { does: 'wait', seconds: 3_600 },
+  { does: 'look', n: 0 },
+  { does: 'refresh', n: 0 },
+])
+
+const acts = fc
+  .array(
+    fc.oneof({ weight: 36, arbitrary: act.map((one) => [one]) }, { weight: 2, arbitrary: replay }, { weight: 1, arbitrary: toTheLimit }),
+    { minLength: 4, maxLength: 20, size: 'max' },
+  )
+  .map((parts) => parts.flat())
+
 const redirects: Record<string, string> = { demo: 'http://localhost:8787/demo', backend: 'http://localhost:3000/callback' }
 
 const asked = (client_id: string) => ({ client_id, redirect_uri: redirects[client_id] ?? '' })
@@ -288,7 +318,7 @@ it.each(['memory', 'durable-object'] as const)(
   'whatever a person does with clients, browsers and time on %s, each token is accepted exactly as long as it may be',
   async (engine) => {
     await fc.assert(
-      fc.asyncProperty(fc.array(act, { minLength: 4, maxLength: 24, size: 'max' }), async (acts) => {
+      fc.asyncProperty(acts, async (acts) => {
         const store = await clientStore(engine)
         const machine = new Machine(await warmIsolate(store), store)
         await machine.take({ does: 'sign in', browser: 0, client: 'backend', person: ADA })

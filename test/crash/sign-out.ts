@@ -5,9 +5,9 @@ import { ADA } from './arrange.ts'
 import { sessionsOf } from './observe.ts'
 
 /** What a sign-out does first: from here on nothing new rests on the sign-in. */
-export function endSignIn(service: TestService, id: string): Promise<void> {
+export async function endSignIn(service: TestService, id: string): Promise<void> {
   const { state, log, clock } = service.services.issuer
-  return end(state, id, { ms: clock.now() }, log)
+  await end(state, id, { ms: clock.now() }, log)
 }
 
 /** What a sign-out does after that: it lists the person's sessions and ends those under the sign-in. */

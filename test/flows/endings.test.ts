@@ -18,6 +18,9 @@ import {
   userinfo,
 } from './harness.ts'
 
+/** unix seconds: later than anything these tests open */
+const FOREVER = 4_000_000_000
+
 const COOKIE = 'sluis_sso'
 
 async function isAlive(service: TestService, tokens: Tokens): Promise<boolean> {
@@ -128,7 +131,7 @@ it('an ending that can not be read is passed over, and the others are done', asy
   const { service, store, opened } = await everything()
   const { state } = store.adapters()
   await state.put('logout-due.0', utf8('{'), HOUR)
-  await createEnding(state, { id: 'B', person: ADA, which: { of: 'everything' }, cause: 'sign_out', by: ADA, at: 1 })
+  await createEnding(state, { id: 'B', person: ADA, which: { of: 'everything' }, cause: 'sign_out', by: ADA, at: FOREVER })
   await resumeEndings(service.services.issuer)
   expect(await isAlive(service, opened.demoHere)).toBe(false)
   expect(service.logs.join('\n')).toContain('record.unreadable')
@@ -137,7 +140,7 @@ it('an ending that can not be read is passed over, and the others are done', asy
 it('an ending of everybody’s at one client is taken up too, with one audit event for each of them', async () => {
   const { service, store, opened } = await everything()
   const { state } = store.adapters()
-  await createEnding(state, { id: 'A', which: { of: 'client', client: 'demo' }, cause: 'operator', by: ADA, at: 1 })
+  await createEnding(state, { id: 'A', which: { of: 'client', client: 'demo' }, cause: 'operator', by: ADA, at: FOREVER })
   await resumeEndings(service.services.issuer)
   const alive = await Promise.all(Object.entries(opened).map(async ([name, tokens]) => [name, await isAlive(service, tokens)]))
   expect(Object.fromEntries(alive)).toEqual({ demoHere: false, nativeHere: true, demoThere: false, graces: false, device: true })
@@ -153,7 +156,7 @@ it('an ending that fails again keeps none of the others, and is done by the tick
   const { service, store, opened } = await everything()
   const { state } = store.adapters()
   for (const [id, person] of [['A', ADA] as const, ['B', GRACE] as const]) {
-    await createEnding(state, { id, person, which: { of: 'everything' }, cause: 'operator', by: KATHERINE, at: 1 })
+    await createEnding(state, { id, person, which: { of: 'everything' }, cause: 'operator', by: KATHERINE, at: FOREVER })
   }
   const away = (adapters: Adapters): Adapters => ({
     ...adapters,
@@ -178,7 +181,14 @@ it('endings that are many are done by several ticks', async () => {
   const { service, store } = await startClients('memory')
   const { state } = store.adapters()
   for (let n = 0; n < 25; n++) {
-    await createEnding(state, { id: `e${n}`, person: `p${n}@acme.example`, which: { of: 'everything' }, cause: 'operator', by: ADA, at: 1 })
+    await createEnding(state, {
+      id: `e${n}`,
+      person: `p${n}@acme.example`,
+      which: { of: 'everything' },
+      cause: 'operator',
+      by: ADA,
+      at: FOREVER,
+    })
   }
   const left: number[] = []
   for (let tick = 0; tick < 4; tick++) {

@@ -33,7 +33,9 @@ export type Opened = { state: 'opened' | 'ended' | 'sign-in ended' } | { state: 
 export async function openSession(opening: Opening, issuer: Issuer): Promise<Opened> {
   const written: { session: Rev | null } = { session: null }
   const opened = await attempt(opening, written, issuer)
-  if (opened.state !== 'opened') await withdraw(opening, written.session, issuer)
+  if (opened.state === 'ended')
+    await withdrawBeside(opening, issuer).catch((error: unknown) => issuer.log.warn('session.left_beside', { error }))
+  else if (opened.state !== 'opened') await withdraw(opening, written.session, issuer)
   return opened
 }
 
@@ -79,11 +81,16 @@ async function signInStands(session: Session, issuer: Issuer): Promise<boolean> 
   return session.sso === undefined || (await findSignIn(issuer.state, session.sso, issuer.log)) !== null
 }
 
-/** The session at the revision it was written with, so that an ended mark stays; the others have names that nobody else knows. */
-async function withdraw({ session, token, refreshToken }: Opening, rev: Rev | null, issuer: Issuer): Promise<void> {
+/** The session at the revision it was written with, so that an ended mark stays, and what was written beside it. */
+async function withdraw(opening: Opening, rev: Rev | null, issuer: Issuer): Promise<void> {
   const { state, log } = issuer
+  const { identity, id } = opening.session
+  await Promise.all([withdrawSession(state, personId(identity), id, rev, log), withdrawBeside(opening, issuer)])
+}
+
+/** These have names that nobody else knows; beside an ended mark they stand for nothing. */
+async function withdrawBeside({ session, token, refreshToken }: Opening, { state }: Issuer): Promise<void> {
   await Promise.all([
-    withdrawSession(state, personId(session.identity), session.id, rev, log),
     state.delete(keys.sessionPointer(session.id)),
     state.delete(keys.token(token.id)),
     refreshToken === null ? null : state.delete(keys.refreshToken(refreshToken.hash)),

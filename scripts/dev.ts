@@ -141,7 +141,7 @@ function whereToGo(issuer: string, { service, policy }: Documents, secrets: read
     ...secrets.map(({ client, variable }) => [`secret of ${client}`, `${variable} in ${relative(process.cwd(), options.vars)}`]),
     ['documents', 'config/service.yaml, config/policy.yaml (start again after a change)'],
     ['to read', 'README.md, docs/'],
-    ['every record', `${issuer}/cdn-cgi/explorer, to whoever reaches this port`],
+    ['every record', `${issuer}/cdn-cgi/local/explorer, to whoever reaches this port`],
   ]
   const width = Math.max(...lines.map(([name = '']) => name.length))
   return [`\nsluis-edge is ready: ${issuer}\n`, ...lines.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`), ''].join('\n')

@@ -15,7 +15,7 @@ export function requireSameOrigin(request: Request, issuer: string): void {
   if (isSameOrigin(request, issuer)) return
   throw new Refusal(403, {
     code: 'cross_origin_request',
-    description: 'This form was sent from another site, or the browser does not say from where.',
+    description: 'This request came from another site, or from something that does not say where it comes from.',
     title: 'That did not come from this site',
     advice:
       'Go back to the application you came from and sign in again. If it keeps happening, use a current browser, and switch off extensions that hide where requests come from.',

@@ -44,7 +44,8 @@ export async function refreshable(request: RefreshRequest, session: Session, iss
   checkResource(request, session, issuer)
 
   const admission = await admissionOf(person, audience, issuer)
-  if (admission.state === 'disowned') return ended('account_removed', 'the directory no longer has this person', session, issuer)
+  if (admission.state === 'disowned')
+    return ended('account_removed', 'the directory no longer has this person, or has suspended them', session, issuer)
   if (admission.state === 'not admitted') throw invalidGrant('this identity is not admitted to this client', { subject: person })
   const { groups, given_name, family_name } = admission
   const { identity, claims, acr = DIRECTORY_ACR, amr, auth_time: authTime, id: sid } = session

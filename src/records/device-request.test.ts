@@ -30,7 +30,7 @@ async function waiting() {
   }
 }
 
-const approval = { identity: 'ada@acme.example', groups: [], method: 'picker', acr: 'a', auth_time: START / 1000 }
+const approval = { identity: 'ada@acme.example', groups: [], method: 'picker', acr: 'a', auth_time: START / 1000, sign_in: 's' }
 
 describe('a device request', () => {
   it('is found by either code, and lasts ten minutes', async () => {

@@ -19,6 +19,7 @@ const approval = z.looseObject({
   acr: z.string(),
   amr: z.array(z.string()).optional(),
   auth_time: instant,
+  sign_in: z.string().describe('the sign-in it was allowed under: should that end before the device is redeemed, nothing opens'),
 })
 
 const schema = z.looseObject({

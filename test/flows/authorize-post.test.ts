@@ -104,3 +104,14 @@ describe('OIDC Core 3.1.2.1: /authorize by POST', () => {
     expect(await errorOf(answer, 413)).toMatchObject({ error: 'invalid_request' })
   })
 })
+
+it('RFC 6749 4.1.2.1: a cross-site POST too long for a Location goes back to the client, and not into a header nobody takes', async () => {
+  const service = startService(testStore('memory'))
+  const { searchParams } = new URL(await authorizeUrl({ login_hint: 'é'.repeat(3_000) }), service.url)
+  const body = `${searchParams}`.replaceAll('%C3%A9', 'é')
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' }
+  const answer = await service.fetch('/authorize', { method: 'POST', body, headers })
+  const location = new URL(answer.headers.get('location') ?? '')
+  expect(location.searchParams.get('error')).toBe('invalid_request')
+  expect(location.searchParams.get('state')).toBe('the state')
+})

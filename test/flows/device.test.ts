@@ -299,6 +299,19 @@ describe('a device’s session', () => {
     expect((await refresh(service, tokens.refresh_token, asNative)).status).toBe(200)
   })
 
+  it.each([
+    ['everything has been ended on the account page', (browser: TestBrowser) => browser.post('/account', { everything: 'yes' })],
+    ['its person has been ended', (browser: TestBrowser) => browser.ask('DELETE', `/api/sessions?person=${encodeURIComponent(ADA)}`)],
+  ])('is not opened where %s since it was allowed', async (_what, end) => {
+    const { service, store } = await startClients('memory')
+    const { device_code, user_code } = await beginDevice(service)
+    const browser = new TestBrowser(service)
+    await answerDevice(browser, user_code)
+    expect((await end(browser)).status).toBe(200)
+    expect(await errorOf(await poll(service, device_code), 400)).toMatchObject({ error: 'invalid_grant' })
+    expect(Object.keys(await contents(store)).filter((key) => /^(?:ses|rt|sid|tok)\./.test(key))).toEqual([])
+  })
+
   it('has the time of the sign-in it was allowed under, and ends a day after that', async () => {
     const { service, store } = await startClients('memory')
     const { device_code, user_code } = await beginDevice(service)

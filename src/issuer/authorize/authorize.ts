@@ -1,5 +1,5 @@
 import { readForm } from '../../http/body.ts'
-import { OAuthError } from '../../http/oauth-error.ts'
+import { invalidRequest, OAuthError } from '../../http/oauth-error.ts'
 import { type Parameters, queryParameters } from '../../http/parameters.ts'
 import { isSameOrigin } from '../../http/same-origin.ts'
 import { isPortError } from '../../ports/error.ts'
@@ -26,9 +26,11 @@ export async function authorize(request: Request, issuer: Issuer): Promise<Respo
   const asked = identify(parameters, issuer)
   // Lax cookies don't come with a cross-site POST: by GET they do, and until then nothing is written.
   const isCrossSite = request.method === 'POST' && !isSameOrigin(request, issuer.url)
-  if (isCrossSite && parameters.faults().length === 0) return again(parameters, issuer)
+  const again = isCrossSite && parameters.faults().length === 0 ? byGet(parameters, issuer) : null
+  if (again !== null && again.length <= LONGEST_LOCATION) return new Response(null, { status: 303, headers: { location: again } })
 
   try {
+    if (again !== null) throw invalidRequest('the request is too long to be sent here from another site by POST')
     const checked = await runChecks(asked, issuer)
     const silently = await completeSilently(request, asked, checked, returnTo(asked), issuer)
     if (silently !== null) return silently
@@ -47,9 +49,12 @@ function identify(parameters: Parameters, issuer: Issuer): Asked {
   return { parameters, clientId, client, redirectUri: registeredRedirectUri(parameters, client) }
 }
 
-function again(parameters: Parameters, issuer: Issuer): Response {
+/** bytes: what HTTP clients and proxies take in one header */
+const LONGEST_LOCATION = 15_000
+
+function byGet(parameters: Parameters, issuer: Issuer): string {
   const query = new URLSearchParams(parameters.names().flatMap((name) => parameters.all(name).map((value) => [name, value])))
-  return new Response(null, { status: 303, headers: { location: `${issuer.url}${endpoints.authorization}?${query}` } })
+  return `${issuer.url}${endpoints.authorization}?${query}`
 }
 
 function returnTo({ parameters, client, clientId, redirectUri }: Asked): Return {

@@ -143,8 +143,8 @@ async function allow(found: Found<DeviceRequest>, signIn: SignIn, issuer: Issuer
     return notAdmitted(audience, person, issuer)
   }
   const { groups, given_name, family_name } = admission
-  const { how: method, acr, amr, auth_time, identity } = signIn
-  return write(found, { approval: { identity, given_name, family_name, groups, method, acr, amr, auth_time } }, signIn, issuer)
+  const { how: method, acr, amr, auth_time, identity, id: sign_in } = signIn
+  return write(found, { approval: { identity, given_name, family_name, groups, method, acr, amr, auth_time, sign_in } }, signIn, issuer)
 }
 
 /** Over the revision just read: of two answers at once, one counts. */

@@ -50,7 +50,7 @@ export async function authorizationCodeGrant(
 async function prepareFor(parameters: Parameters, code: AuthorizationCode, issuer: Issuer): Promise<Prepared | OAuthError> {
   try {
     checkResource(parameters, code, issuer)
-    return await prepare(code, 'code', issuer)
+    return await prepare({ ...code, sign_in: code.sso }, 'code', issuer)
   } catch (error) {
     if (error instanceof OAuthError) return error
     throw error

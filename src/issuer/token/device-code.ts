@@ -39,7 +39,8 @@ export async function deviceCodeGrant(
 
   const { opening, minted } = await prepare({ ...approval, client_id, scopes, resource }, 'device', issuer)
   const opened = await spend(hash, { client_id, expires_at }, opening, issuer)
-  if (opened !== 'opened') throw invalidGrant('the device code was redeemed before')
+  if (opened === 'sign-in ended') throw invalidGrant('the sign-in it was allowed under has ended', { subject: approval.identity })
+  if (opened !== 'opened') throw invalidGrant('the device code was redeemed before', { subject: approval.identity })
   issuer.audit.record({
     event: 'session.opened',
     subject: approval.identity,

@@ -13,6 +13,8 @@ export interface Opening {
   session: Session
   token: Token
   refreshToken: DrawnToken | null
+  /** The sign-in that must still stand once it is written. A device's session does not rest on it, but its approval did. */
+  signIn: string | undefined
   /** unix seconds */
   absoluteEnd: number
 }
@@ -42,7 +44,7 @@ export async function openSession(opening: Opening, issuer: Issuer): Promise<Ope
 async function attempt(opening: Opening, written: { session: Rev | null }, issuer: Issuer): Promise<Opened> {
   try {
     if (!(await writeAll(opening, written, issuer))) return { state: 'ended' }
-    return { state: (await signInStands(opening.session, issuer)) ? 'opened' : 'sign-in ended' }
+    return { state: (await signInStands(opening.signIn, issuer)) ? 'opened' : 'sign-in ended' }
   } catch (cause) {
     return { state: 'failed', cause }
   }
@@ -77,8 +79,8 @@ async function writeAll(
   return true
 }
 
-async function signInStands(session: Session, issuer: Issuer): Promise<boolean> {
-  return session.sso === undefined || (await findSignIn(issuer.state, session.sso, issuer.log)) !== null
+async function signInStands(id: string | undefined, issuer: Issuer): Promise<boolean> {
+  return id === undefined || (await findSignIn(issuer.state, id, issuer.log)) !== null
 }
 
 /** The session at the revision it was written with, so that an ended mark stays, and what was written beside it. */

@@ -21,8 +21,8 @@ export interface Basis {
   nonce?: string | undefined
   claims?: AskedClaims | undefined
   resource?: string | undefined
-  /** The sign-in it rests on; a device's rests on none. */
-  sso?: string | undefined
+  /** The sign-in it was asked for, or allowed, under. */
+  sign_in: string | undefined
   method: string
   acr: string
   amr?: string[] | undefined
@@ -54,11 +54,13 @@ export async function prepare(basis: Basis, how: Session['how'], issuer: Issuer)
   const jti = drawIdNear(issuer.random, place)
   const refreshToken = basis.scopes.includes('offline_access') ? await drawTokenNear(issuer.random, REFRESH_TOKEN, place) : null
   const minted = await mint({ ...basis, audience, authTime: basis.auth_time, sid, jti }, issuer)
-  const { client_id, identity, given_name, family_name, scopes, claims, resource, sso, method, acr, amr, auth_time } = basis
+  const { client_id, identity, given_name, family_name, scopes, claims, resource, sign_in, method, acr, amr, auth_time } = basis
+  // Signing a browser out leaves the devices it allowed.
+  const sso = how === 'device' ? undefined : sign_in
   const session: Session = {
     ...{ id: sid, identity, client_id, how, method, acr, amr, given_name, family_name, scopes, claims, resource, sso, auth_time },
     issued_at: now,
     expires_at: now + sessionLifetime({ now, absoluteEnd: end }, issuer.policy.lifetimes.refresh),
   }
-  return { opening: { session, token: minted.token, refreshToken, absoluteEnd: end }, minted }
+  return { opening: { session, token: minted.token, refreshToken, signIn: sign_in, absoluteEnd: end }, minted }
 }

@@ -32,7 +32,6 @@ async function main(): Promise<void> {
         report(cell, await measureAll(contenders, cell, options, driver))
       }
     }
-    console.log(`\n${load()}`)
   } finally {
     await driver.stop()
     await Promise.all(contenders.map((contender) => contender.stop()))
@@ -55,7 +54,7 @@ async function measureAll(contenders: readonly Contender[], cell: Cell, options:
 
 /** @param rows in the order the contenders were started in */
 function report({ workload, connections }: Cell, rows: Row[]): void {
-  console.log(`\n${workload}, ${connections} connection${connections === 1 ? '' : 's'}\n${table(rows)}`)
+  console.log(`\n${workload}, ${connections} connection${connections === 1 ? '' : 's'}; ${load()}\n${table(rows)}`)
   if (workload !== 'refresh' || connections !== GOAL_CONNECTIONS) return
   const [ours, edgePeer, , ceiling] = rows.map(({ summary }) => summary)
   if (ours === undefined || edgePeer === undefined || ceiling === undefined) return

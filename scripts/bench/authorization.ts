@@ -1,6 +1,9 @@
 /** Nobody listens there: codes are taken from the redirect itself. */
 export const REDIRECT_URI = 'http://127.0.0.1:9/callback'
 
+/** The one client of each server that lets its clients' names be chosen. */
+export const CLIENT = 'bench'
+
 /** What every session of the bench is opened with: an ID token at each refresh, and a refresh token. */
 export const SCOPE = 'openid offline_access'
 

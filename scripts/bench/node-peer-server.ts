@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import { Provider } from 'oidc-provider'
-import { REDIRECT_URI, SCOPE } from './authorization.ts'
+import { CLIENT, REDIRECT_URI, SCOPE } from './authorization.ts'
 import type { Code } from './contender.ts'
 import { inParallel } from './in-parallel.ts'
 import { mapAdapter } from './node-peer-adapter.ts'
@@ -9,8 +9,6 @@ import { drawPkce } from './pkce.ts'
 
 /** What the process answers: that it listens, or the codes it was asked for. */
 export type Said = { listening: number } | { codes: Code[] }
-
-export const CLIENT = 'bench'
 
 const { privateKey } = await generateKeyPair('ES256', { extractable: true })
 
@@ -45,6 +43,7 @@ async function serve(issuer: string): Promise<void> {
     features: { devInteractions: { enabled: false } },
   })
   server.on('request', provider.callback())
+  process.on('disconnect', () => process.exit()) // whoever measured is gone
   process.on('message', (count: number) => {
     void inParallel(count, 1, (at) => saveCode(provider, `person-${at % 32}@acme.example`)).then((codes) => say({ codes }))
   })

@@ -1,11 +1,9 @@
 import { fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { REDIRECT_URI } from './authorization.ts'
+import { CLIENT, REDIRECT_URI } from './authorization.ts'
 import type { Contender } from './contender.ts'
 import type { Said } from './node-peer-server.ts'
-
-const CLIENT = 'bench' // node-peer-server.ts
 
 /** `oidc-provider` on Node, in a process of its own, its records in memory. */
 export async function startNodePeer(): Promise<Contender> {

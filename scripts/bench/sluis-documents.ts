@@ -1,13 +1,11 @@
 import { type Policy, policySchema } from '../../src/config/policy.ts'
 import { type Service, serviceSchema } from '../../src/config/service.ts'
-import { REDIRECT_URI } from './authorization.ts'
+import { CLIENT, REDIRECT_URI } from './authorization.ts'
 
 export interface Documents {
   service: Service
   policy: Policy
 }
-
-export const CLIENT = 'bench'
 
 /** As many as there are connections at most, so that each refreshes the session of a person of its own, and the sixteen shards share them. */
 export const people = Array.from({ length: 32 }, (_, at) => `person-${at}@acme.example`)

@@ -10,9 +10,10 @@ import { type Cell, measure } from './bench/measure.ts'
 import { startNodePeer } from './bench/node-peer.ts'
 import { startSluis } from './bench/sluis.ts'
 import { type Row, table } from './bench/table.ts'
+import { BuildError } from './build.ts'
 
 await main().catch((error: unknown) => {
-  if (!(error instanceof ArgumentsError)) throw error
+  if (!(error instanceof ArgumentsError || error instanceof BuildError)) throw error
   console.error(error.message)
   process.exitCode = 1
 })

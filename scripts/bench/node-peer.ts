@@ -20,15 +20,18 @@ export async function startNodePeer(): Promise<Contender> {
       said = `${said}${line}\n`.slice(-2_000)
     })
   }
+  const ended = new Promise<never>((_, reject) => {
+    child.once('exit', (code, signal) => reject(new Error(`oidc-provider ended with ${code ?? signal}:\n${said}`)))
+  })
+  ended.catch(() => undefined) // it is told to whoever waits for an answer
   const heard = async <T>(pick: (message: Said) => T | undefined): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const ended = () => reject(new Error(`oidc-provider ended:\n${said}`))
+    const { promise, resolve } = Promise.withResolvers<T>()
     const listen = (message: Said) => {
       const picked = pick(message)
       if (picked !== undefined) resolve(picked)
     }
-    child.once('exit', ended).on('message', listen)
-    return promise.finally(() => child.off('exit', ended).off('message', listen))
+    child.on('message', listen)
+    return Promise.race([promise, ended]).finally(() => child.off('message', listen))
   }
   const port = await heard((message) => ('listening' in message ? message.listening : undefined))
   const origin = `http://127.0.0.1:${port}`
@@ -41,13 +44,12 @@ export async function startNodePeer(): Promise<Contender> {
     logLines: () => lines,
     codes(count) {
       const codes = heard((message) => ('codes' in message ? message.codes : undefined))
-      child.send(count)
+      if (child.connected) child.send(count)
       return codes
     },
     async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve))
       child.kill()
-      await ended
+      await ended.catch(() => undefined)
     },
   }
 }

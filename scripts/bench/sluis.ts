@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { ROOT } from '../build.ts'
+import { build, ROOT } from '../build.ts'
 import { runCommand } from '../checks/command.ts'
 import { node, quietWrangler, wranglerScript } from '../wrangler.ts'
 import { authorizationQuery, CLIENT, codeOf, REDIRECT_URI } from './authorization.ts'
@@ -46,6 +46,7 @@ export async function startSluis(): Promise<Contender> {
 
 /** The Worker exactly as `wrangler deploy --minify` would send it, but for its documents. */
 async function bundle({ service, policy }: Documents): Promise<string> {
+  await build() // wrangler wants the assets in their place, measured or not
   await mkdir(join(ROOT, '.wrangler'), { recursive: true })
   const folder = await mkdtemp(join(ROOT, '.wrangler/bench-'))
   const path = (file: string) => `./${relative(ROOT, join(folder, file)).split(sep).join('/')}` // an alias is cut at its colon

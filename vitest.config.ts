@@ -46,7 +46,7 @@ export default defineConfig({
           // what they make, under names of their own.
           isolate: false,
           include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
-          exclude: ['test/e2e/**'],
+          exclude: ['test/{e2e,aws,aws-emulator}/**'],
           testTimeout: 30_000, // a cold isolate on a shared machine
         },
       },
@@ -54,7 +54,7 @@ export default defineConfig({
         resolve: { alias: documents },
         test: {
           name: 'node',
-          include: ['scripts/**/*.test.ts', 'test/e2e/**/*.test.ts'],
+          include: ['scripts/**/*.test.ts', 'test/{e2e,aws,aws-emulator}/**/*.test.ts'],
           testTimeout: 60_000, // one e2e test starts a service and a browser
           hookTimeout: 60_000,
         },

@@ -47,7 +47,10 @@ export function importRules(): IRegularForbiddenRuleType[] {
     forbid(
       'scripts-run-in-node',
       { path: '^scripts/', pathNot: TESTS },
-      { path: ['^src/(compose|app|worker)\\.ts$', '^src/pages/', '^src/adapters/durable-object/', '^test/'] },
+      {
+        path: ['^src/(compose|app|worker)\\.ts$', '^src/pages/', '^src/adapters/durable-object/', '^test/'],
+        pathNot: '^test/aws-emulator/',
+      },
     ),
     forbid(
       'worker-ships-no-dev-dependency',

@@ -69,7 +69,7 @@ const routes: readonly Route[] = [
   { path: '/assets/:name', methods: ['GET'], handler: (request, _issuer, _services, { ASSETS }) => ASSETS.fetch(request) },
   // Operators
   { path: '/healthz', methods: ['GET'], handler: healthz, program: true },
-  { path: '/readyz', methods: ['GET'], handler: (_request, issuer, { guard }) => readyz(issuer, guard), program: true },
+  { path: '/readyz', methods: ['GET'], handler: (_request, issuer, { readiness }) => readyz(issuer, readiness), program: true },
   { path: '/ops', methods: ['POST'], handler: (request, _issuer, { operations }) => ops(request, operations), program: true },
 ]
 

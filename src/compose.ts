@@ -12,9 +12,10 @@ import { decodeBase64url } from './crypto/base64url.ts'
 import type { Bytes } from './crypto/bytes.ts'
 import { localDirectory } from './directory/local/local.ts'
 import { limiter, type RateLimitBinding, unlimited } from './http/rate-limit.ts'
+import type { Readiness } from './issuer/health.ts'
 import type { Issuer, Limits } from './issuer/issuer.ts'
 import { createKeyring } from './keyring/keyring.ts'
-import { guardStateSecret, type StateSecretGuard } from './keyring/state-secret.ts'
+import { guardStateSecret } from './keyring/state-secret.ts'
 import type { Operations } from './ops/ops.ts'
 import { longestToken } from './policy/lifetimes.ts'
 import { cachedSecrets } from './ports/cached-secrets.ts'
@@ -71,7 +72,7 @@ export interface Services {
   version: string
   ways: WaysIn
   operations: Operations
-  guard: () => Promise<StateSecretGuard>
+  readiness: Readiness
 }
 
 /**
@@ -124,7 +125,7 @@ export function composeOn(
     version: packageJson.version,
     ways: { picker: service.signin.picker ? directory.people : null },
     operations: { instance, key: opsKey, state, secrets, clock },
-    guard: () => guardStateSecret({ secrets, state, random, create: service.preset === 'embedded' }),
+    readiness: { guard: () => guardStateSecret({ secrets, state, random, create: service.preset === 'embedded' }), stores: [] },
   }
 }
 

@@ -13,7 +13,7 @@ const clock = { now: () => Date.now() }
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 const write = (line: string) => console.log(line)
 const log = jsonLog(write, clock)
-const platform = { clock, random, log, audit: logAudit(write, clock) }
+const platform = { clock, random, fetch: (...call: Parameters<typeof fetch>) => fetch(...call), log, audit: logAudit(write, clock) }
 
 interface Isolate {
   services: Services
@@ -49,12 +49,12 @@ export default {
   async scheduled(_controller, env) {
     const isolate = started(env)
     if (isolate === null) return
-    const { issuer, guard } = isolate.services
+    const { issuer, readiness } = isolate.services
     await attempt('signing keys', () => issuer.keyring.keySet())
     await attempt('renewal of signing keys', () => issuer.keyring.renew())
     await attempt('endings', () => resumeEndings(issuer))
     await attempt('state secret', async () => {
-      if ((await guard()) === 'changed') log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })
+      if ((await readiness.guard()) === 'changed') log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })
     })
   },
 } satisfies ExportedHandler<Env>

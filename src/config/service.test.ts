@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DocumentError, formatProblem } from './problems.ts'
-import { type Service, serviceProblems, serviceSchema, withVars } from './service.ts'
+import { type Service, type ServiceVars, serviceProblems, serviceSchema, withVars } from './service.ts'
 
 const valid = {
   version: 1,
@@ -199,7 +199,7 @@ describe('the variables of an environment', () => {
   })
 })
 
-function withVarsSaid(vars: { ISSUER?: string; INSTANCE?: string }): string[] {
+function withVarsSaid(vars: ServiceVars): string[] {
   try {
     withVars(service, vars)
   } catch (error) {
@@ -208,3 +208,27 @@ function withVarsSaid(vars: { ISSUER?: string; INSTANCE?: string }): string[] {
   }
   return []
 }
+
+describe('preset aws', () => {
+  test('has a region, of the document or of a variable', () => {
+    expect(withVars({ ...service, preset: 'aws' }, { AWS_REGION: 'eu-west-1' }).aws).toEqual({ region: 'eu-west-1' })
+    const inDocument = serviceSchema.parse({ ...valid, preset: 'aws', aws: { region: 'us-gov-west-1', key: 'alias/sluis-acme' } })
+    expect(withVars(inDocument, {}).aws).toEqual({ region: 'us-gov-west-1', key: 'alias/sluis-acme' })
+    expect(withVars(inDocument, { AWS_REGION: 'eu-central-1' }).aws).toEqual({ region: 'eu-central-1', key: 'alias/sluis-acme' })
+    expect(withVarsSaid({ PRESET: 'aws' })).toEqual([
+      'AWS_REGION: is missing, and so is aws.region in the service document: preset aws needs one',
+    ])
+  })
+
+  test('may be chosen by a variable, which names no other', () => {
+    expect(withVars(service, { PRESET: 'aws', AWS_REGION: 'eu-west-1' }).preset).toBe('aws')
+    expect(withVarsSaid({ PRESET: 'gcp' })[0]).toMatch(/^PRESET: /)
+    expect(withVarsSaid({ AWS_REGION: 'here' })).toEqual(['AWS_REGION: is not an AWS region like eu-west-1'])
+  })
+
+  test('names KMS keys by alias, and none of AWS its own', () => {
+    for (const key of ['alias/aws/ssm', 'arn:aws:kms:eu-west-1:111122223333:key/1', '1234abcd', 'alias/'])
+      expect(said({ aws: { key } })[0]).toMatch(/^aws\.key: /)
+    expect(said({ aws: { parameter_key: 'alias/aws/ssm' } })[0]).toMatch(/^aws\.parameter_key: /)
+  })
+})

@@ -1,6 +1,18 @@
 import * as z from 'zod'
 import { DocumentError, field, type Problem, part, shapeProblems } from './problems.ts'
-import { duration, email, instanceName, isLoopbackHost, issuerOrigin, locationHint, type SigningAlg, signingAlg, text } from './values.ts'
+import {
+  awsRegion,
+  duration,
+  email,
+  instanceName,
+  isLoopbackHost,
+  issuerOrigin,
+  keyAlias,
+  locationHint,
+  type SigningAlg,
+  signingAlg,
+  text,
+} from './values.ts'
 
 const person = z.strictObject({
   email,
@@ -22,6 +34,18 @@ const keyring = z.strictObject({
 
 const signin = z.strictObject({ picker: z.boolean().default(false) })
 
+/** Where the records are kept, of the adapters that have each (docs/design.md, "Adapters"). */
+export const preset = z.enum(['embedded', 'aws'])
+
+const aws = z.strictObject({
+  /** Of the tables, the parameters and the key. */
+  region: awsRegion.optional(),
+  /** The KMS key that seals signing keys; `alias/sluis-<instance>` when absent. */
+  key: keyAlias.optional(),
+  /** The KMS key of the parameters; the account's own for SSM when absent. */
+  parameter_key: keyAlias.optional(),
+})
+
 /** The service document: what this installation is. Secrets are never in it: they are addresses. */
 export const serviceSchema = z.strictObject({
   version: z.literal(1),
@@ -29,7 +53,8 @@ export const serviceSchema = z.strictObject({
   issuer: issuerOrigin,
   /** What people read at the top of every page. */
   name: text(80),
-  preset: z.enum(['embedded', 'aws']).default('embedded'),
+  preset: preset.default('embedded'),
+  aws: aws.prefault({}),
   plan: z.enum(['free', 'paid']).default('paid'),
   location: z.strictObject({ hint: locationHint }).optional(),
   directory: z.strictObject({ kind: z.literal('local'), people: z.array(person) }),
@@ -40,12 +65,15 @@ export const serviceSchema = z.strictObject({
 })
 
 export type Service = z.output<typeof serviceSchema>
+export type Preset = Service['preset']
 export type Person = Service['directory']['people'][number]
 
 /** The variables of an environment that stand in for fields of the service document. */
 export interface ServiceVars {
   ISSUER?: string | undefined
   INSTANCE?: string | undefined
+  PRESET?: string | undefined
+  AWS_REGION?: string | undefined
 }
 
 /** Everything wrong with a service document as it was written; empty when `serviceSchema` takes it and its fields agree with each other. */
@@ -64,19 +92,27 @@ export function ringsOf(document: unknown): SigningAlg[] | undefined {
 }
 
 /**
- * The document with `ISSUER` and `INSTANCE` in place of its own, held to the same rules.
+ * The document with `ISSUER`, `INSTANCE`, `PRESET` and `AWS_REGION` in place of its own, held to the same rules.
  *
  * @throws DocumentError naming the variable, or the field that can't stand beside it
  */
 export function withVars(service: Service, vars: ServiceVars): Service {
-  const { ISSUER: issuer = service.issuer, INSTANCE: instance = service.instance } = vars
-  const problems = [
-    ...shapeProblems(z.object({ ISSUER: issuerOrigin, INSTANCE: instanceName }), { ISSUER: issuer, INSTANCE: instance }),
-    ...developmentOnly({ ...service, issuer }),
-  ]
-  if (problems.length > 0) throw new DocumentError(problems)
-  return { ...service, issuer, instance }
+  const { ISSUER = service.issuer, INSTANCE = service.instance, PRESET = service.preset, AWS_REGION = service.aws.region } = vars
+  const given = { ISSUER, INSTANCE, PRESET, AWS_REGION }
+  const read = variables.safeParse(given)
+  const problems = [...shapeProblems(variables, given), ...developmentOnly({ ...service, issuer: ISSUER })]
+  if (!read.success || problems.length > 0) throw new DocumentError(problems)
+  const { data } = read
+  const replaced = { ...service, issuer: data.ISSUER, instance: data.INSTANCE, preset: data.PRESET }
+  return data.AWS_REGION === undefined ? replaced : { ...replaced, aws: { ...service.aws, region: data.AWS_REGION } }
 }
+
+const variables = z
+  .object({ ISSUER: issuerOrigin, INSTANCE: instanceName, PRESET: preset, AWS_REGION: awsRegion.optional() })
+  .refine((vars) => vars.PRESET !== 'aws' || vars.AWS_REGION !== undefined, {
+    path: ['AWS_REGION'],
+    message: 'is missing, and so is aws.region in the service document: preset aws needs one',
+  })
 
 // The picker signs anybody in as anybody, and the local directory is a list in a file: both are for one's own computer.
 function developmentOnly(document: unknown): Problem[] {

@@ -76,6 +76,16 @@ export const issuerOrigin = z.string().superRefine((value, context) => {
 /** Where Cloudflare is asked to place new Durable Objects. */
 export const locationHint = z.enum(['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'apac-ne', 'apac-se', 'oc', 'afr', 'me'])
 
+/** A region of AWS, such as `eu-west-1`. */
+export const awsRegion = z.string().regex(/^[a-z]{2,4}(?:-[a-z]+)+-[0-9]{1,2}$/, 'is not an AWS region like eu-west-1')
+
+/** A KMS key by its alias. An ARN or a key id would be of one key for ever, and `alias/aws/` are AWS's own, which take no context of ours. */
+export const keyAlias = z
+  .string()
+  .regex(/^alias\/[a-zA-Z0-9/_-]+$/, 'is not a KMS alias like alias/sluis-acme (no ARN, no key id)')
+  .max(256, 'is longer than an alias can be (256)')
+  .refine((name) => !name.startsWith('alias/aws/'), "is an alias of AWS's own keys: make a key of your own")
+
 function issuerProblem(value: string): string | null {
   const url = URL.parse(value)
   if (url === null || url.host === '') return 'is not an origin like https://id.acme.example'

@@ -1,7 +1,20 @@
 import { json } from '../http/respond.ts'
 import type { StateSecretGuard } from '../keyring/state-secret.ts'
+import { isPortError, PortError } from '../ports/error.ts'
 import { keys } from '../ports/keys.ts'
 import type { Issuer } from './issuer.ts'
+
+/** What `/readyz` looks at. */
+export interface Readiness {
+  /** Compares the state secret with its fingerprint. */
+  guard: () => Promise<StateSecretGuard>
+  stores: readonly StoreCheck[]
+}
+
+/** A store that can be looked at by itself, or something about one that somebody should know. */
+export type StoreCheck =
+  /** What is wrong with it and what to do, in a sentence without an address; null: nothing. */
+  { name: string; problem: () => Promise<string | null> } | { name: string; warning: string }
 
 /** Whether the Worker runs. It asks nothing of the store: restarting it would not bring a store back. */
 export function healthz(): Response {
@@ -9,25 +22,46 @@ export function healthz(): Response {
 }
 
 /**
- * Whether it can serve: the store answers, every ring has a key, the state secret is the one first seen. 503 when not, saying which.
- *
- * @param guard compares the state secret with its fingerprint
+ * Whether it can serve: the stores answer, every ring has a key, the state secret is the one first seen. 503 when not, saying which and, where
+ * the store can tell, what to do. A warning refuses nothing.
  */
-export async function readyz(issuer: Issuer, guard: () => Promise<StateSecretGuard>): Promise<Response> {
-  const checks = {
-    store: await answered('store', async () => void (await issuer.state.get(keys.maintenance)), issuer),
-    signing_keys: await answered('signing keys', async () => void (await issuer.keyring.keySet()), issuer),
-    state_secret: await answered('state secret', guard, issuer),
-  }
-  const ready = Object.values(checks).every((answer) => answer !== 'unavailable' && answer !== 'changed')
-  return json({ status: ready ? 'ready' : 'not ready', checks }, { status: ready ? 200 : 503 })
+export async function readyz(issuer: Issuer, { guard, stores }: Readiness): Promise<Response> {
+  const answers = await Promise.all([
+    ask('store', async () => void (await issuer.state.get(keys.maintenance)), issuer),
+    ask('signing_keys', async () => void (await issuer.keyring.keySet()), issuer),
+    ask('state_secret', guard, issuer),
+    ...stores.flatMap((store) => ('problem' in store ? [ask(store.name, () => told(store.problem), issuer)] : [])),
+  ])
+  const checks = Object.fromEntries(answers.map(({ name, says }) => [name, says]))
+  const warnings = stores.flatMap((store) => ('warning' in store ? [`${store.name}: ${store.warning}`] : []))
+  const ready = answers.every(({ good }) => good)
+  const body = { status: ready ? 'ready' : 'not ready', checks, ...(warnings.length > 0 ? { warnings } : {}) }
+  return json(body, { status: ready ? 200 : 503 })
 }
 
-async function answered(what: string, ask: () => Promise<string | undefined>, issuer: Issuer): Promise<string> {
+interface Answer {
+  name: string
+  says: string
+  good: boolean
+}
+
+async function told(problem: () => Promise<string | null>): Promise<string | undefined> {
+  const found = await problem()
+  if (found !== null) throw new PortError('Unavailable', found)
+  return undefined
+}
+
+async function ask(name: string, question: () => Promise<string | undefined>, issuer: Issuer): Promise<Answer> {
   try {
-    return (await ask()) ?? 'ok'
+    const says = (await question()) ?? 'ok'
+    return { name, says, good: says !== 'changed' }
   } catch (error) {
-    issuer.log.error('readiness.unavailable', { kind: what, error })
-    return 'unavailable'
+    issuer.log.error('readiness.unavailable', { kind: name, error })
+    return { name, says: sayingWhy(error), good: false }
   }
+}
+
+/** Messages of the ports hold no secret and name what an operator named: a table, a parameter, a key. */
+function sayingWhy(error: unknown): string {
+  return isPortError(error) ? `unavailable: ${error.message}` : 'unavailable'
 }

@@ -36,7 +36,11 @@ export async function stateSecret(parts: Pick<StateSecretParts, 'secrets' | 'ran
   try {
     return decoded((await secrets.get(secretAddress.stateSecret)).value)
   } catch (error) {
-    if (!create || !isPortError(error, 'NotFound')) throw error
+    if (!isPortError(error, 'NotFound')) throw error
+    if (!create)
+      throw new PortError('NotFound', 'no state secret at internal/oidc/state-secret: npm run seed -- --state-secret makes it', {
+        cause: error,
+      })
   }
   try {
     const fresh = random.bytes(LENGTH)

@@ -127,8 +127,8 @@ async function pollsThrough(fault: Fault, nth: number, all: Setting): Promise<bo
   return struck
 }
 
-/** On `memory` a seed is an order; on `durable-object` it is one more try. */
-const seedsOf: Record<Engine, number[]> = { memory: Array.from({ length: 40 }, (_, n) => n), 'durable-object': [0, 1] }
+/** On `memory` a seed is an order; elsewhere it is one more try. */
+const seedsOf: Record<Engine, number[]> = { memory: Array.from({ length: 40 }, (_, n) => n), 'durable-object': [0, 1], dynamodb: [0, 1] }
 
 describe.each(engines)('polls that come at once after the approval on %s', (engine) => {
   it('open one session, and one of them has its tokens, in whatever order', async () => {

@@ -100,8 +100,8 @@ async function due(service: TestService): Promise<string[]> {
   return (await service.services.issuer.state.list(keys.logoutsDue)).entries.map(({ key }) => key)
 }
 
-/** On objects every third call: what an ending does to one record it does to the next. */
-const steps: Record<Engine, number> = { memory: 1, 'durable-object': 5 }
+/** On the others every fifth call: what an ending does to one record it does to the next. */
+const steps: Record<Engine, number> = { memory: 1, 'durable-object': 5, dynamodb: 5 }
 
 describe.each(engines)('on %s', (engine) => {
   describe.each(endings)('%s', (_what, ending) => {

@@ -23,8 +23,8 @@ function racers(engine: Engine, store: TestStore, seed: number, count = RACERS):
   })
 }
 
-/** On `memory` a seed is an order; on `durable-object` it is one more try. */
-const seedsOf: Record<Engine, number[]> = { memory: Array.from({ length: 20 }, (_, n) => n), 'durable-object': [0, 1] }
+/** On `memory` a seed is an order; elsewhere it is one more try. */
+const seedsOf: Record<Engine, number[]> = { memory: Array.from({ length: 20 }, (_, n) => n), 'durable-object': [0, 1], dynamodb: [0, 1] }
 
 describe.each(engines)('of twenty isolates that redeem one code on %s', (engine) => {
   it.each(seedsOf[engine])('one at most is answered with tokens, and none is accepted once a second was answered (%d)', async (seed) => {

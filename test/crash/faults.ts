@@ -17,6 +17,7 @@ export type Fault = 'stops' | 'loses the answer' | 'fails' | 'goes down'
 export const faultsOn: Record<Engine, readonly Fault[]> = {
   memory: ['stops', 'loses the answer', 'fails', 'goes down'],
   'durable-object': ['stops', 'loses the answer', 'fails'],
+  dynamodb: ['stops', 'loses the answer', 'fails'],
 }
 
 /** One isolate's bad luck. */

@@ -18,10 +18,14 @@ function racers(engine: Engine, store: TestStore, seed: number, count: number) {
   })
 }
 
-/** Seeds with how many race: few in many orders, and a hundred. On `durable-object` a seed is one more try. */
+/** Seeds with how many race: few in many orders, and a hundred. Elsewhere a seed is one more try. */
 const races: Record<Engine, [number, number][]> = {
   memory: [...Array.from({ length: 40 }, (_, seed): [number, number] => [2 + (seed % 7), seed]), [100, 40], [100, 41]],
   'durable-object': [
+    [100, 0],
+    [100, 1],
+  ],
+  dynamodb: [
     [100, 0],
     [100, 1],
   ],

@@ -5,6 +5,7 @@ import {
   authorizeUrl,
   claimsOf,
   type Engine,
+  engines,
   exchange,
   signIn,
   TestBrowser,
@@ -312,9 +313,9 @@ class Machine {
 }
 
 /** As many as a minute of CI allows; each is a store of its own. */
-const RUNS: Record<Engine, number> = { memory: 1_000, 'durable-object': 25 }
+const RUNS: Record<Engine, number> = { memory: 1_000, 'durable-object': 100, dynamodb: 25 }
 
-it.each(['memory', 'durable-object'] as const)(
+it.each(engines)(
   'whatever a person does with clients, browsers and time on %s, each token is accepted exactly as long as it may be',
   async (engine) => {
     await fc.assert(

@@ -22,6 +22,7 @@ import { endSessionsUnder, endSignIn } from './sign-out.ts'
 const moments: Record<Engine, [number, number][]> = {
   memory: range(0, EXCHANGE_CALLS).flatMap((mark) => range(mark, EXCHANGE_CALLS + 1).map((end): [number, number] => [mark, end])),
   'durable-object': range(0, EXCHANGE_CALLS).map((mark) => [mark, mark % 2 === 0 ? mark : EXCHANGE_CALLS + 1]),
+  dynamodb: range(0, EXCHANGE_CALLS).map((mark) => [mark, mark % 2 === 0 ? mark : EXCHANGE_CALLS + 1]),
 }
 
 describe.each(engines)('a sign-out on %s', (engine) => {

@@ -19,6 +19,7 @@ import {
   authorizeUrl,
   claimsOf,
   contents,
+  type Engine,
   engines,
   exchange,
   signIn,
@@ -53,7 +54,7 @@ async function press(browser: TestBrowser, label: string): Promise<Response> {
 }
 
 /** Ada in two browsers with a device, and Grace in hers. */
-async function world(engine: 'memory' | 'durable-object' = 'memory') {
+async function world(engine: Engine = 'memory') {
   const { service, store } = await startClients(engine)
   const [here, there, graces] = [new TestBrowser(service), new TestBrowser(service), new TestBrowser(service)]
   const opened = {

@@ -37,7 +37,7 @@ export function testClock(start = Date.UTC(2026, 10, 30, 12)): TestClock {
 
 export const random: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) }
 
-export type Engine = 'memory' | 'durable-object'
+export type Engine = 'memory' | 'durable-object' | 'dynamodb'
 export const engines: readonly Engine[] = ['memory', 'durable-object']
 
 /** One store, as several isolates see it. */

@@ -18,6 +18,7 @@ import {
 import { everything, none, type Outage, reads, records, secretStore, startOnShakyStores, writes } from './shaky-stores.ts'
 
 const ADA = 'ada@acme.example'
+const RECORDS_AWAY = 'unavailable: state is away'
 
 /** 503 with the seconds to wait, and no verdict on what was presented. */
 async function expectUnavailable(answer: Response): Promise<void> {
@@ -34,10 +35,10 @@ describe('while the stores are away', () => {
   })
 
   it.each<[string, Outage['fails'], Record<string, string>]>([
-    ['all of them', everything, { store: 'unavailable', signing_keys: 'unavailable', state_secret: 'unavailable' }],
-    ['the records', records, { store: 'unavailable', signing_keys: 'unavailable', state_secret: 'unavailable' }],
-    ['the secrets', secretStore, { store: 'ok', signing_keys: 'ok', state_secret: 'unavailable' }],
-  ])('/readyz is not ready and says which: %s', async (_what, fails, checks) => {
+    ['all of them', everything, { store: RECORDS_AWAY, signing_keys: RECORDS_AWAY, state_secret: 'unavailable: secrets is away' }],
+    ['the records', records, { store: RECORDS_AWAY, signing_keys: RECORDS_AWAY, state_secret: RECORDS_AWAY }],
+    ['the secrets', secretStore, { store: 'ok', signing_keys: 'ok', state_secret: 'unavailable: secrets is away' }],
+  ])('/readyz is not ready and says which, and why: %s', async (_what, fails, checks) => {
     const { service, outage } = startOnShakyStores()
     outage.fails = fails
     const answer = await service.fetch('/readyz')
@@ -239,6 +240,6 @@ describe('/readyz', () => {
       service.preset = 'aws'
     })
     const answer = await startService(store).fetch('/readyz')
-    expect([answer.status, await answer.json()]).toMatchObject([503, { checks: { state_secret: 'unavailable' } }])
+    expect([answer.status, await answer.json()]).toMatchObject([503, { checks: { state_secret: expect.stringContaining('npm run seed') } }])
   })
 })

@@ -7,6 +7,7 @@ import { ADA, API, answerDevice, at, beginDevice, GRACE, HOUR, KATHERINE, poll, 
 import {
   claimsOf,
   contents,
+  type Engine,
   engines,
   redeployed,
   signIn,
@@ -57,7 +58,7 @@ async function expectRefused(store: TestStore, ask: () => Promise<Response>, sta
 }
 
 /** Grace and Katherine at two clients each, and Ada, who holds a group of console.operators, in a browser of her own. */
-async function people(engine: 'memory' | 'durable-object' = 'memory') {
+async function people(engine: Engine = 'memory') {
   const { service, store } = await startClients(engine)
   const [ada, grace, katherine] = [new TestBrowser(service), new TestBrowser(service), new TestBrowser(service)]
   return {

@@ -47,6 +47,7 @@ export default defineConfig({
           isolate: false,
           include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
           exclude: ['test/{e2e,aws,aws-emulator}/**'],
+          globalSetup: ['test/aws-emulator/global-setup.ts'], // DynamoDB, for tests of the whole service
           testTimeout: 30_000, // a cold isolate on a shared machine
         },
       },

@@ -3,17 +3,19 @@ import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Documents } from '../src/config/documents.ts'
 import { BuildError, build, ROOT } from './build.ts'
-import { type DeliveredSecret, deliveredSecrets, putSecretsOnce } from './dev/client-secrets.ts'
+import { type DeliveredSecret, deliveredSecrets, type PutSecret, putSecretsOnce } from './dev/client-secrets.ts'
 import { everyMinute } from './dev/cron.ts'
+import type { LocalAws } from './dev/local-aws.ts'
 import { type WranglerDev, wranglerDev } from './dev/wrangler-dev.ts'
-import { ensureDevVars } from './dev-vars.ts'
-import { OpsError } from './ops-client.ts'
+import { type DevVars, ensureDevVars } from './dev-vars.ts'
+import { callOps, OpsError, type OpsTarget } from './ops-client.ts'
 
 const USAGE = `npm start -- [options]
   --port N          listen on 127.0.0.1:N; the issuer is then http://localhost:N (8787)
   --persist-to DIR  keep the records in DIR (.wrangler/state)
   --vars FILE       read secrets from FILE, and add those it lacks (.dev.vars)
-  --no-cron         leave the scheduled work alone`
+  --no-cron         leave the scheduled work alone
+  --aws             keep the records in DynamoDB, SSM and KMS, in an emulator of them that is gone when this stops (npm run start:aws)`
 
 const START = 30_000 // ms: a warm start takes about two seconds, a cold one on a busy machine ten
 
@@ -22,6 +24,7 @@ interface Options {
   persistTo: string
   vars: string
   cron: boolean
+  aws: boolean
 }
 
 /** What keeps `npm start` from starting, in words for the person who typed it. */
@@ -44,7 +47,12 @@ async function main(): Promise<void> {
   const secrets = deliveredSecrets(policy)
   const vars = await ensureDevVars(options.vars, ['SEAL_KEY', 'OPS_KEY', ...secrets.map(({ variable }) => variable)])
   const issuer = issuerOn(options.port, service.issuer)
-  const wrangler = wranglerDev({ ...options, ...(issuer === service.issuer ? {} : { issuer }) })
+  const aws = options.aws ? await localAws(service.instance, secrets, vars) : null
+  const wrangler = wranglerDev({
+    ...options,
+    ...(aws === null ? {} : { environment: 'aws' }),
+    variables: { ...(issuer === service.issuer ? {} : { ISSUER: issuer }), ...aws?.variables },
+  })
   stopWhenTold(wrangler)
   void wrangler.ended.then((asked) => {
     if (asked) return
@@ -54,13 +62,19 @@ async function main(): Promise<void> {
 
   await ready(issuer, wrangler)
   wrangler.show()
-  const target = { issuer, instance: service.instance, opsKey: vars.get('OPS_KEY') ?? '' }
-  await putSecretsOnce(secrets, vars, target, options.persistTo).catch((error: unknown) => {
+  if (aws === null) await putSecrets(secrets, vars, { issuer, instance: service.instance, opsKey: vars.get('OPS_KEY') ?? '' }, options)
+  if (options.cron) everyMinute(`http://127.0.0.1:${options.port}`, (message) => console.error(`warning: ${message}`))
+  console.log(whereToGo(issuer, documents, secrets, options, aws))
+}
+
+async function putSecrets(secrets: readonly DeliveredSecret[], vars: DevVars, target: OpsTarget, { persistTo }: Options): Promise<void> {
+  const put: PutSecret = (path, value) => callOps(target, { command: 'secret.put', path, value })
+  try {
+    await putSecretsOnce(secrets, vars, put, persistTo)
+  } catch (error) {
     if (!(error instanceof OpsError)) throw error
     console.error(`warning: the development secrets of clients were not put: ${error.message}`)
-  })
-  if (options.cron) everyMinute(`http://127.0.0.1:${options.port}`, (message) => console.error(`warning: ${message}`))
-  console.log(whereToGo(issuer, documents, secrets, options))
+  }
 }
 
 function readOptions(): Options {
@@ -71,12 +85,13 @@ function readOptions(): Options {
         'persist-to': { type: 'string', default: join(ROOT, '.wrangler/state') },
         vars: { type: 'string', default: join(ROOT, '.dev.vars') },
         cron: { type: 'boolean', default: true },
+        aws: { type: 'boolean', default: false },
       },
       allowNegative: true,
     })
     const port = Number(values.port)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new StartError(`--port ${values.port} is no port\n\n${USAGE}`)
-    return { port, persistTo: resolve(values['persist-to']), vars: resolve(values.vars), cron: values.cron }
+    return { port, persistTo: resolve(values['persist-to']), vars: resolve(values.vars), cron: values.cron, aws: values.aws }
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
@@ -95,6 +110,12 @@ async function refuseTakenPort(port: number): Promise<void> {
     throw new StartError(`port ${port} of 127.0.0.1 ${reason}. Another one: npm start -- --port ${port + 1}`)
   }
   await new Promise((closed) => server.close(closed))
+}
+
+/** Loaded only when asked for: `npm start` need not wait for an emulator it doesn't use. */
+async function localAws(...of: Parameters<typeof import('./dev/local-aws.ts').startLocalAws>): Promise<LocalAws> {
+  const { startLocalAws } = await import('./dev/local-aws.ts')
+  return startLocalAws(...of)
 }
 
 /** The document's own issuer where it is this port, else `localhost` on it: people reach no other address of this computer. */
@@ -131,7 +152,13 @@ async function ready(issuer: string, wrangler: WranglerDev): Promise<void> {
   throw new StartError(`${wrangler.said()}${issuer}/healthz did not answer 200 (last: ${last})`)
 }
 
-function whereToGo(issuer: string, { service, policy }: Documents, secrets: readonly DeliveredSecret[], options: Options): string {
+function whereToGo(
+  issuer: string,
+  { service, policy }: Documents,
+  secrets: readonly DeliveredSecret[],
+  options: Options,
+  aws: LocalAws | null,
+): string {
   const people = service.directory.people.filter((person) => !person.suspended).map((person) => person.email)
   const lines = [
     ['start page', `${issuer}/`],
@@ -141,7 +168,9 @@ function whereToGo(issuer: string, { service, policy }: Documents, secrets: read
     ...secrets.map(({ client, variable }) => [`secret of ${client}`, `${variable} in ${relative(process.cwd(), options.vars)}`]),
     ['documents', 'config/service.yaml, config/policy.yaml (start again after a change)'],
     ['to read', 'README.md, docs/'],
-    ['every record', `${issuer}/cdn-cgi/local/explorer, to whoever reaches this port`],
+    aws === null
+      ? ['every record', `${issuer}/cdn-cgi/local/explorer, to whoever reaches this port`]
+      : ['DynamoDB, SSM, KMS', `${aws.emulator.url}, gone when this stops; ${aws.emulator.url}/_emulator/requests counts the calls`],
   ]
   const width = Math.max(...lines.map(([name = '']) => name.length))
   return [`\nsluis-edge is ready: ${issuer}\n`, ...lines.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`), ''].join('\n')

@@ -5,80 +5,165 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import type { Documents } from '../src/config/documents.ts'
-import { utf8 } from '../src/crypto/bytes.ts'
+import { type Bytes, utf8 } from '../src/crypto/bytes.ts'
+import { PortError } from '../src/ports/error.ts'
+import { secretPath } from '../src/ports/layout5.ts'
 import { SECRET_VALUE_LIMIT } from '../src/ports/secrets.ts'
+import { documents as secretDocuments } from '../src/records/external-documents.ts'
+import { CommandError, checkRegion, HelpWanted, runAsProcess } from './aws/command.ts'
+import { makeStateSecret, openParameters, putUnlessSame } from './aws/parameters.ts'
 import { BuildError, build, ROOT } from './build.ts'
 import { parseDevVars } from './dev-vars.ts'
 import { callOps, OpsError } from './ops-client.ts'
 
-const USAGE = `npm run seed -- internal/oidc/clients/<id> [options]
-Puts a client's secret where the issuer reads it. The secret is asked for, or read from standard input. Doing it again with the same
-secret changes nothing a client sees.
+const USAGE = `npm run seed -- <address> [options]
+Puts a client's secret where the issuer reads it, at the address its row in config/policy.yaml names. The secret is asked for, or read from
+standard input. Doing it again with the same secret changes nothing a client sees.
   --generate        draw one (32 random bytes, base64url) and print it on standard output
   --dry-run         say what would be done
-  --issuer URL      the running issuer (ISSUER in the environment, else that of config/service.yaml)
-  --vars FILE       where OPS_KEY is read from, unless the environment has one (.dev.vars)`
+On Cloudflare alone (preset embedded) the running issuer is asked:
+  --issuer URL      which (ISSUER in the environment, else that of config/service.yaml)
+  --vars FILE       where OPS_KEY is read from, unless the environment has one (.dev.vars)
+On AWS (preset aws in config/service.yaml or PRESET, or --aws) it is put into SSM, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+AWS_SESSION_TOKEN of the environment:
+  --aws             whatever the preset
+  --region REGION   AWS_REGION in the environment, else that of config/service.yaml
+  --state-secret    make the state secret (32 random bytes) instead, when there is none`
 
-/** What keeps a secret from being put, in words for the person who typed it. */
-class SeedError extends Error {}
+const STATE_SECRET = 'internal/oidc/state-secret'
 
-if (import.meta.main) {
-  await main().catch((error: unknown) => {
-    if (!(error instanceof SeedError || error instanceof OpsError || error instanceof BuildError)) throw error
-    console.error(error.message)
-    process.exit(1)
-  })
-}
+if (import.meta.main) await runAsProcess(main)
 
 async function main(): Promise<void> {
-  const { path, generate, dryRun, issuer, vars } = readOptions()
-  const { documents } = await build()
-  refuseUnknown(path, documents)
-  const target = {
-    issuer: issuer ?? documents.service.issuer,
-    instance: process.env.INSTANCE ?? documents.service.instance,
-    opsKey: await opsKey(vars),
+  try {
+    const options = readOptions()
+    const { documents } = await build()
+    const isAws = options.aws || (process.env.PRESET ?? documents.service.preset) === 'aws'
+    if (options.stateSecret) await seedStateSecret(isAws, options, documents)
+    else await seedClient(isAws, options, documents)
+  } catch (error) {
+    const isForPeople = error instanceof OpsError || error instanceof BuildError || error instanceof PortError
+    throw isForPeople ? new CommandError(error.message, { cause: error }) : error
   }
-  const secret = await obtain(path, generate)
+}
 
-  const what = `${path} of instance ${target.instance} at ${target.issuer}`
+async function seedClient(isAws: boolean, options: Options, documents: Documents): Promise<void> {
+  const { path, generate, dryRun } = options
+  const client = clientAt(path, documents)
+  const destination = isAws ? onAws(options, documents) : await onIssuer(options, documents)
+  const secret = await obtain(path, generate)
+  const value = clientValue(path, client, secret)
+  if (value.length > SECRET_VALUE_LIMIT) throw new CommandError(`the secret is longer than ${SECRET_VALUE_LIMIT} bytes`)
+
+  const what = destination.nameOf(path)
   if (dryRun) return console.error(`would put ${Buffer.byteLength(secret)} bytes at ${what}`)
-  const { version } = await callOps(target, { command: 'secret.put', path, value: utf8(secret) })
-  console.error(`put at ${what}, version ${version}`)
+  const { written, version } = await destination.put(path, value)
+  console.error(written ? `put at ${what}, version ${version}` : `is at ${what} already, version ${version}: nothing to do`)
   if (generate) console.log(secret)
 }
 
-function readOptions() {
+/** What stands at a client's address: the secret itself, or below `external/` the document that others read too. */
+export function clientValue(path: string, client: string, secret: string): Bytes {
+  if (!path.startsWith('external/')) return utf8(secret)
+  return secretDocuments.oidc.encode({ 'client-id': client, 'client-secret': secret })
+}
+
+async function seedStateSecret(isAws: boolean, options: Options, documents: Documents): Promise<void> {
+  if (!isAws) throw new CommandError('--state-secret is for AWS: on Cloudflare alone the first start makes it')
+  const { secrets, nameOf } = onAws(options, documents)
+  const what = nameOf(STATE_SECRET)
+  if (options.dryRun) return console.error(`would make 32 random bytes at ${what}, when there is none`)
+  console.error((await makeStateSecret(secrets)) ? `made at ${what}` : `is at ${what} already: left as it is`)
+}
+
+/** Where secrets go. */
+interface Destination {
+  /** In words. */
+  nameOf: (path: string) => string
+  put: (path: string, value: Bytes) => Promise<{ written: boolean; version: unknown }>
+}
+
+/** The running issuer, by its operator's route. */
+async function onIssuer({ issuer, vars }: Options, { service }: Documents): Promise<Destination> {
+  const target = { issuer: issuer ?? service.issuer, instance: process.env.INSTANCE ?? service.instance, opsKey: await opsKey(vars) }
+  return {
+    nameOf: (path) => `${path} of instance ${target.instance} at ${target.issuer}`,
+    async put(path, value) {
+      const { version } = await callOps(target, { command: 'secret.put', path, value })
+      return { written: true, version }
+    },
+  }
+}
+
+function onAws(options: Options, { service }: Documents) {
+  const region = options.region ?? process.env.AWS_REGION ?? service.aws.region
+  if (region === undefined) throw new CommandError('in which region? --region eu-west-1, AWS_REGION, or aws.region in config/service.yaml')
+  const instance = process.env.INSTANCE ?? service.instance
+  const secrets = openParameters({ instance, region: checkRegion(region), keyId: service.aws.parameter_key }, process.env)
+  return {
+    secrets,
+    nameOf: (path: string) => `parameter ${secretPath(path, instance)} in ${region}`,
+    put: (path: string, value: Bytes) => putUnlessSame(secrets, path, value),
+  }
+}
+
+interface Options {
+  /** '' with --state-secret. */
+  path: string
+  generate: boolean
+  dryRun: boolean
+  aws: boolean
+  region: string | undefined
+  stateSecret: boolean
+  issuer: string | undefined
+  vars: string
+}
+
+function readOptions(): Options {
+  const { values, positionals } = parsed()
+  const [path = '', ...rest] = positionals
+  const stateSecret = values['state-secret']
+  if (values.help) throw new HelpWanted(USAGE)
+  if (rest.length > 0 || (path === '') !== stateSecret) throw new CommandError(USAGE)
+  const issuer = (values.issuer ?? process.env.ISSUER)?.replace(/\/$/, '')
+  const { generate, 'dry-run': dryRun, aws, region } = values
+  return { path, generate, dryRun, aws, region, stateSecret, issuer, vars: resolve(values.vars) }
+}
+
+function parsed() {
   try {
-    const { values, positionals } = parseArgs({
+    return parseArgs({
       allowPositionals: true,
       options: {
         generate: { type: 'boolean', default: false },
         'dry-run': { type: 'boolean', default: false },
+        aws: { type: 'boolean', default: false },
+        region: { type: 'string' },
+        'state-secret': { type: 'boolean', default: false },
         issuer: { type: 'string' },
         vars: { type: 'string', default: join(ROOT, '.dev.vars') },
+        help: { type: 'boolean', default: false, short: 'h' },
       },
     })
-    const [path, ...rest] = positionals
-    if (path === undefined || rest.length > 0) throw new SeedError(USAGE)
-    const issuer = values.issuer ?? process.env.ISSUER
-    return { path, generate: values.generate, dryRun: values['dry-run'], issuer: issuer?.replace(/\/$/, ''), vars: resolve(values.vars) }
   } catch (error) {
-    if (error instanceof SeedError) throw error
-    throw new SeedError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
+    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
   }
 }
 
-/** A secret nobody reads is a typing error. */
-function refuseUnknown(path: string, { policy }: Documents): void {
-  const known = Object.values(policy.clients).flatMap(({ secret }) => (secret?.startsWith('internal/') ? [secret] : []))
-  if (known.includes(path)) return
-  throw new SeedError(`config/policy.yaml names no secret at ${path}. It names: ${known.join(', ') || 'none'}`)
+/** The client whose secret is at the address. A secret nobody reads is a typing error. */
+function clientAt(path: string, { policy }: Documents): string {
+  const known = Object.entries(policy.clients).flatMap(([id, { secret }]): [string, string][] =>
+    secret === undefined ? [] : [[secret, id]],
+  )
+  const client = new Map(known).get(path)
+  if (client !== undefined) return client
+  const addresses = known.map(([address]) => address).join(', ')
+  throw new CommandError(`config/policy.yaml names no secret at ${path}. It names: ${addresses || 'none'}`)
 }
 
 async function opsKey(file: string): Promise<string> {
   const key = process.env.OPS_KEY ?? parseDevVars(await readFile(file, 'utf8').catch(() => '')).get('OPS_KEY')
-  if (key === undefined) throw new SeedError(`there is no OPS_KEY, in the environment or in ${file}`)
+  if (key === undefined) throw new CommandError(`there is no OPS_KEY, in the environment or in ${file}`)
   return key
 }
 
@@ -86,10 +171,9 @@ async function obtain(path: string, generate: boolean): Promise<string> {
   if (generate) return randomBytes(32).toString('base64url')
   const typed = process.stdin.isTTY ? await ask(`secret for ${path} (not shown): `) : await readAll()
   const secret = typed.replace(/\r?\n$/, '')
-  if (secret.trim() === '') throw new SeedError('the secret is empty')
+  if (secret.trim() === '') throw new CommandError('the secret is empty')
   if (secret !== secret.trim() || /[\r\n]/.test(secret))
-    throw new SeedError('the secret begins or ends with a space, or has more than one line')
-  if (Buffer.byteLength(secret) > SECRET_VALUE_LIMIT) throw new SeedError(`the secret is longer than ${SECRET_VALUE_LIMIT} bytes`)
+    throw new CommandError('the secret begins or ends with a space, or has more than one line')
   return secret
 }
 
@@ -104,7 +188,7 @@ async function ask(question: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const reader = createInterface({ input: process.stdin, output: silent, terminal: true })
   const { promise, resolve: answer, reject } = Promise.withResolvers<string>()
-  reader.once('line', answer).once('SIGINT', () => reject(new SeedError('\nleft as it was')))
+  reader.once('line', answer).once('SIGINT', () => reject(new CommandError('\nleft as it was')))
   try {
     return await promise
   } finally {

@@ -23,6 +23,7 @@ import type { Issuer } from './issuer/issuer.ts'
 import { keys } from './issuer/keys.ts'
 import { revoke } from './issuer/revoke.ts'
 import { deleteSession, deleteSessions, listSessions } from './issuer/sessions/api.ts'
+import { askToSignOut, endSession, signedOut, signOutHere } from './issuer/sign-out.ts'
 import { demoClient, startPage } from './issuer/start-page.ts'
 import { token } from './issuer/token/token.ts'
 import { userinfo } from './issuer/userinfo.ts'
@@ -54,11 +55,15 @@ const routes: readonly Route[] = [
   { path: endpoints.revocation, methods: ['POST'], handler: revoke, open: true, program: true },
   { path: endpoints.introspection, methods: ['POST'], handler: introspect, program: true },
   { path: endpoints.deviceAuthorization, methods: ['POST'], handler: deviceAuthorization, program: true },
+  { path: endpoints.endSession, methods: ['GET', 'POST'], handler: endSession },
   // People
   { path: '/', methods: ['GET'], handler: (_request, issuer, services) => startPage(issuer, services) },
   { path: '/demo', methods: ['GET'], handler: (_request, issuer) => demoClient(issuer) },
   { path: '/login', methods: ['GET'], handler: (request, issuer, { ways }) => chooser(request, issuer, ways) },
   { path: '/login/picker', methods: ['POST'], handler: (request, issuer, { ways }) => picker(request, issuer, ways) },
+  { path: '/logout', methods: ['GET'], handler: askToSignOut },
+  { path: '/logout', methods: ['POST'], handler: signOutHere },
+  { path: '/signed-out', methods: ['GET'], handler: signedOut },
   { path: '/device', methods: ['GET'], handler: devicePage },
   { path: '/device', methods: ['POST'], handler: answerDevice },
   { path: '/account', methods: ['GET'], handler: account },

@@ -1,10 +1,17 @@
 import packageJson from '../package.json' with { type: 'json' }
+import type { AwsCredentials, AwsService } from './adapters/aws/aws.ts'
+import { jsonClient } from './adapters/aws/json-client.ts'
 import { durableObjectIndex } from './adapters/durable-object/index-set.ts'
 import { durableObjectState } from './adapters/durable-object/state.ts'
 import type { StateShard } from './adapters/durable-object/state-shard.ts'
+import { dynamodbIndex } from './adapters/dynamodb/index-set.ts'
+import { dynamodbState } from './adapters/dynamodb/state.ts'
+import { tableProblem } from './adapters/dynamodb/table-problem.ts'
+import { kmsSealer } from './adapters/kms/sealer.ts'
 import { localSealer } from './adapters/local/sealer.ts'
 import type { SealedSecrets } from './adapters/sealed/sealed-secrets.ts'
 import { sealedSecrets } from './adapters/sealed/secrets.ts'
+import { ssmSecrets } from './adapters/ssm/secrets.ts'
 import { type Audit, noAudit } from './audit/audit.ts'
 import type { Policy } from './config/policy.ts'
 import { type Service, type ServiceVars, withVars } from './config/service.ts'
@@ -12,7 +19,7 @@ import { decodeBase64url } from './crypto/base64url.ts'
 import type { Bytes } from './crypto/bytes.ts'
 import { localDirectory } from './directory/local/local.ts'
 import { limiter, type RateLimitBinding, unlimited } from './http/rate-limit.ts'
-import type { Readiness } from './issuer/health.ts'
+import type { Readiness, StoreCheck } from './issuer/health.ts'
 import type { Issuer, Limits } from './issuer/issuer.ts'
 import { createKeyring } from './keyring/keyring.ts'
 import { guardStateSecret } from './keyring/state-secret.ts'
@@ -21,15 +28,17 @@ import { longestToken } from './policy/lifetimes.ts'
 import { cachedSecrets } from './ports/cached-secrets.ts'
 import { PortError } from './ports/error.ts'
 import type { Index } from './ports/index-set.ts'
-import type { Clock, Random } from './ports/platform.ts'
+import { type Module, tableName } from './ports/layout5.ts'
+import type { Clock, Fetch, Random } from './ports/platform.ts'
 import type { Sealer } from './ports/sealer.ts'
 import type { Secrets } from './ports/secrets.ts'
 import type { State } from './ports/state.ts'
 import type { WaysIn } from './signin/sign-in.ts'
 import type { Log } from './telemetry/log.ts'
+import { oneAtATime } from './ticks/one-at-a-time.ts'
 
 /** The bindings, variables and secrets of wrangler.toml and `.dev.vars`. */
-export interface Env extends ServiceVars {
+export interface Env extends ServiceVars, AwsVars {
   STATE_SHARD: DurableObjectNamespace<StateShard>
   SEALED_SECRETS: DurableObjectNamespace<SealedSecrets>
   ASSETS: Fetcher
@@ -40,12 +49,22 @@ export interface Env extends ServiceVars {
   USER_CODE?: RateLimitBinding
   SIGN_IN?: RateLimitBinding
   DEVICE_POLL?: RateLimitBinding
+  /** Which rooms this Worker is: `all` when absent. */
+  ROLE?: string
 }
+
+/**
+ * Of preset `aws`, under the names every AWS tool has for them: a credential a module (`AWS_OIDC_ACCESS_KEY_ID`, ...), or one for all
+ * without the module's name; `AWS_ENDPOINT_URL`, or `AWS_ENDPOINT_URL_DYNAMODB` and the like, where another than AWS's own is meant.
+ */
+export type AwsVars = { [name: `AWS_${string}`]: string | undefined }
 
 /** What the service is made of beside its bindings, so that a test can say what time it is. */
 export interface Platform {
   clock: Clock
   random: Random
+  /** How stores outside of Cloudflare are reached. */
+  fetch: Fetch
   log: Log
   audit?: Audit
 }
@@ -61,6 +80,8 @@ export interface Adapters {
   index: Index
   secrets: Secrets
   sealer: Sealer
+  /** What `/readyz` looks at beside what every flow uses. */
+  stores?: readonly StoreCheck[]
 }
 
 /** Everything the routes work with. One an isolate. */
@@ -83,10 +104,10 @@ export interface Services {
  */
 export function compose(env: Env, documents: Documents, platform: Platform): Services {
   const service = withVars(documents.service, env)
-  if (service.preset !== 'embedded') throw new PortError('Unavailable', `preset ${service.preset} has no adapters in this version`)
+  checkRole(env.ROLE)
   const audit = service.audit === 'log' ? (platform.audit ?? noAudit) : noAudit
   return composeOn(
-    embedded(env, service, platform),
+    service.preset === 'aws' ? onAws(env, service, platform) : embedded(env, service, platform),
     { service, policy: documents.policy },
     { ...platform, audit, opsKey: opsKey(env.OPS_KEY), limits: limits(env, platform.log) },
   )
@@ -96,7 +117,7 @@ export function compose(env: Env, documents: Documents, platform: Platform): Ser
 export function composeOn(
   adapters: Adapters,
   { service, policy }: Documents,
-  platform: Platform & { opsKey?: Bytes | null; limits?: Limits },
+  platform: Omit<Platform, 'fetch'> & { opsKey?: Bytes | null; limits?: Limits },
 ): Services {
   const { clock, random, log, audit = noAudit, opsKey = null, limits = noLimits } = platform
   const { state, index, sealer } = adapters
@@ -125,7 +146,10 @@ export function composeOn(
     version: packageJson.version,
     ways: { picker: service.signin.picker ? directory.people : null },
     operations: { instance, key: opsKey, state, secrets, clock },
-    readiness: { guard: () => guardStateSecret({ secrets, state, random, create: service.preset === 'embedded' }), stores: [] },
+    readiness: {
+      guard: () => guardStateSecret({ secrets, state, random, create: service.preset === 'embedded' }),
+      stores: adapters.stores ?? [],
+    },
   }
 }
 
@@ -139,6 +163,62 @@ function embedded(env: Env, { instance, location }: Service, { clock, random }: 
     sealer,
   }
 }
+
+/**
+ * DynamoDB, SSM and KMS, near the tables and with the credentials of module oidc.
+ *
+ * @throws PortError Unavailable: the credentials are not there
+ */
+function onAws(env: Env, { instance, aws }: Service, { clock, random, fetch }: Platform): Adapters {
+  const { region = '', key = `alias/sluis-${instance}`, parameter_key } = aws
+  const { credentials, shared } = credentialsOf('oidc', env)
+  const client = (service: Exclude<AwsService, 's3'>) => {
+    const endpoint = env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? env.AWS_ENDPOINT_URL
+    return jsonClient({ service, region, credentials, endpoint, fetch, clock, random })
+  }
+  const dynamodb = client('dynamodb')
+  const state = dynamodbState({ client: dynamodb, instance, module: 'oidc', clock, random })
+  const table = tableName(instance, 'oidc')
+  return {
+    state,
+    index: dynamodbIndex({ client: dynamodb, instance, module: 'oidc', clock, random }),
+    // Shorter than a lease of a tick: a write that died should not hold back the next for two minutes.
+    secrets: ssmSecrets({
+      client: client('ssm'),
+      instance,
+      keyId: parameter_key,
+      exclusively: oneAtATime({ state, clock, random, ttl: 60 }, 'secret'),
+    }),
+    sealer: kmsSealer({ client: client('kms'), keyId: key }),
+    stores: [
+      { name: `table ${table}`, problem: () => tableProblem(dynamodb, table) },
+      ...(shared
+        ? [{ name: 'credentials', warning: 'AWS_OIDC_ACCESS_KEY_ID is not set: module oidc uses the credentials without a module' }]
+        : []),
+    ],
+  }
+}
+
+/** The credentials of one module; `shared` when they are those without its name, which whoever runs several modules should not have. */
+function credentialsOf(module: Module, env: AwsVars): { credentials: AwsCredentials; shared: boolean } {
+  const prefix = `AWS_${module.toUpperCase()}` as const
+  const shared = (env[`${prefix}_ACCESS_KEY_ID`] ?? '') === ''
+  const from = shared ? ('AWS' as const) : prefix
+  const [accessKeyId = '', secretAccessKey = ''] = [env[`${from}_ACCESS_KEY_ID`], env[`${from}_SECRET_ACCESS_KEY`]]
+  if (accessKeyId === '' || secretAccessKey === '') {
+    throw new PortError('Unavailable', `preset aws needs the secrets ${prefix}_ACCESS_KEY_ID and ${prefix}_SECRET_ACCESS_KEY`)
+  }
+  return { credentials: { accessKeyId, secretAccessKey, sessionToken: env[`${from}_SESSION_TOKEN`] || undefined }, shared }
+}
+
+/** The rooms this version has. A role that is another Worker's opens none of theirs. */
+function checkRole(role = 'all'): void {
+  if (role === 'all' || role === 'issuer') return
+  const message = roles.includes(role) ? `ROLE ${role} has no rooms in this version` : `ROLE is ${roles.join(', ')}`
+  throw new PortError('Unavailable', message)
+}
+
+const roles = ['all', 'issuer', 'controllers', 'backup']
 
 /** s: what each binding of wrangler.toml counts over */
 function limits({ TOKEN, USER_CODE, SIGN_IN, DEVICE_POLL }: Env, log: Log): Limits {

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { policySchema } from '../../src/config/policy.ts'
 import { withPlanted } from '../checks/planted.ts'
@@ -21,32 +20,26 @@ test('a development secret is made for confidential clients whose secret is deli
 })
 
 test('a secret is put once for the records of a folder, and again when it or the folder is new', async () => {
-  const bodies: string[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text: string) => (body += text))
-    request.on('end', () => {
-      bodies.push(body)
-      response.setHeader('content-type', 'application/json').end('{"ok":true,"version":"1"}')
-    })
+  const asked: [string, string][] = []
+  const note = async (path: string, value: Uint8Array) => void asked.push([path, Buffer.from(value).toString()])
+  const put = (value: string, root: string) => putSecretsOnce(secrets, new Map([['MY_APP_CLIENT_SECRET', value]]), note, `${root}/state`)
+  await withPlanted({ keep: '' }, async (root) => {
+    await put('one', root)
+    await put('one', root)
+    expect(asked.splice(0)).toEqual([['internal/oidc/clients/my-app', 'one']])
+    await put('two', root)
+    expect(asked.splice(0)).toEqual([['internal/oidc/clients/my-app', 'two']])
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  try {
-    const address = server.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
-    const target = { issuer: `http://127.0.0.1:${port}`, instance: 'dev', opsKey: Buffer.alloc(32, 1).toString('base64url') }
-    const put = (value: string, root: string) =>
-      putSecretsOnce(secrets, new Map([['MY_APP_CLIENT_SECRET', value]]), target, `${root}/state`)
-    await withPlanted({ keep: '' }, async (root) => {
-      await put('one', root)
-      await put('one', root)
-      expect(bodies.splice(0)).toEqual([`{"command":"secret.put","path":"internal/oidc/clients/my-app","value":"b25l"}`])
-      await put('two', root)
-      expect(bodies.splice(0)).toEqual([`{"command":"secret.put","path":"internal/oidc/clients/my-app","value":"dHdv"}`])
-    })
-    await withPlanted({ keep: '' }, (root) => put('two', root))
-    expect(bodies).toHaveLength(1)
-  } finally {
-    server.close()
-  }
+  await withPlanted({ keep: '' }, (root) => put('two', root))
+  expect(asked).toHaveLength(1)
+})
+
+test('a secret that could not be put is tried again', async () => {
+  const asked: string[] = []
+  const vars = new Map([['MY_APP_CLIENT_SECRET', 'one']])
+  await withPlanted({ keep: '' }, async (root) => {
+    await expect(putSecretsOnce(secrets, vars, () => Promise.reject(new Error('away')), root)).rejects.toThrow('away')
+    await putSecretsOnce(secrets, vars, async (path) => void asked.push(path), root)
+  })
+  expect(asked).toEqual(['internal/oidc/clients/my-app'])
 })

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Policy } from '../../src/config/policy.ts'
-import { utf8 } from '../../src/crypto/bytes.ts'
+import { type Bytes, utf8 } from '../../src/crypto/bytes.ts'
 import type { DevVars } from '../dev-vars.ts'
-import { callOps, type OpsTarget } from '../ops-client.ts'
 
 /** A confidential client whose secret is delivered to it, and the variable a development secret is kept in. */
 export interface DeliveredSecret {
@@ -26,21 +25,23 @@ export function deliveredSecrets(policy: Policy): DeliveredSecret[] {
  * Puts each client's secret where the issuer reads it, once for the records in `folder`: one that was seeded there by hand since is
  * left alone.
  *
- * @throws OpsError
+ * @throws what `put` throws
  */
-export async function putSecretsOnce(secrets: readonly DeliveredSecret[], vars: DevVars, target: OpsTarget, folder: string): Promise<void> {
+export async function putSecretsOnce(secrets: readonly DeliveredSecret[], vars: DevVars, put: PutSecret, folder: string): Promise<void> {
   const file = join(folder, 'development-secrets.json')
   const done = new Set(await readNames(file))
   for (const { path, variable } of secrets) {
     const value = vars.get(variable) ?? ''
     const mark = createHash('sha256').update(`${path}\0${value}`).digest('hex')
     if (done.has(mark)) continue
-    await callOps(target, { command: 'secret.put', path, value: utf8(value) })
+    await put(path, utf8(value))
     done.add(mark)
     await mkdir(folder, { recursive: true })
     await writeFile(file, JSON.stringify([...done]))
   }
 }
+
+export type PutSecret = (path: string, value: Bytes) => Promise<unknown>
 
 async function readNames(file: string): Promise<string[]> {
   try {

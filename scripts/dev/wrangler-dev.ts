@@ -11,8 +11,10 @@ export interface WranglerDevOptions {
   persistTo: string
   /** The file of secrets, in full. */
   vars: string
-  /** Takes the place of the issuer of the service document. */
-  issuer?: string
+  /** The environment of wrangler.toml; the top level when absent. */
+  environment?: string
+  /** Variables beside those of wrangler.toml. */
+  variables?: Readonly<Record<string, string>>
 }
 
 export interface WranglerDev {
@@ -74,12 +76,13 @@ export function wranglerDev(options: WranglerDevOptions): WranglerDev {
   }
 }
 
-function wranglerArguments({ port, persistTo, vars, issuer }: WranglerDevOptions): string[] {
+function wranglerArguments({ port, persistTo, vars, environment, variables = {} }: WranglerDevOptions): string[] {
   return [
     ...['dev', '--ip', '127.0.0.1', '--port', String(port)],
     ...['--inspector-port', '0'], // two of them would meet on the usual one
     ...['--persist-to', persistTo, '--env-file', vars, '--show-interactive-dev-session=false'],
-    ...(issuer === undefined ? [] : ['--var', `ISSUER:${issuer}`]),
+    ...(environment === undefined ? [] : ['--env', environment]),
+    ...Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
   ]
 }
 

@@ -1,8 +1,9 @@
 import { type Policy, policySchema } from './policy.ts'
 import { policyProblems } from './policy-problems.ts'
 import { policyWarnings } from './policy-warnings.ts'
-import type { Problem } from './problems.ts'
+import { field, type Problem, part } from './problems.ts'
 import { ringsOf, type Service, serviceProblems, serviceSchema } from './service.ts'
+import { issuerOrigin } from './values.ts'
 
 export interface Documents {
   service: Service
@@ -16,7 +17,8 @@ export type Reading =
 
 /** Reads both documents as they were written (YAML or JSON already taken apart), each held to its own rules and to the other. */
 export function readDocuments(written: { service: unknown; policy: unknown }): Reading {
-  const problems = { service: serviceProblems(written.service), policy: policyProblems(written.policy, ringsOf(written.service)) }
+  const facts = { rings: ringsOf(written.service), issuer: part(issuerOrigin, field(written.service, 'issuer')) }
+  const problems = { service: serviceProblems(written.service), policy: policyProblems(written.policy, facts) }
   if (problems.service.length > 0 || problems.policy.length > 0) return { ok: false, problems }
   const documents = { service: serviceSchema.parse(written.service), policy: policySchema.parse(written.policy) }
   return { ok: true, documents, warnings: { policy: policyWarnings(documents.policy) } }

@@ -9,7 +9,7 @@ const valid = { version: 1, groups: { 'app:demo:user': {} }, clients: { demo } }
 
 /** What is said about the valid document with these fields in place of its own. */
 function said(fields: object): string[] {
-  return policyProblems({ ...valid, ...fields }, ['ES256', 'RS256']).map(formatProblem)
+  return policyProblems({ ...valid, ...fields }, { rings: ['ES256', 'RS256'], issuer: 'https://id.acme.example' }).map(formatProblem)
 }
 
 /** The same, for its one client. */
@@ -42,13 +42,16 @@ describe('a policy document', () => {
   })
 
   test('that is no mapping says so', () => {
-    expect(policyProblems('groups', undefined).map(formatProblem)).toEqual(['document: is a string, not a mapping'])
+    expect(policyProblems('groups', { rings: undefined, issuer: undefined }).map(formatProblem)).toEqual([
+      'document: is a string, not a mapping',
+    ])
   })
 
-  test('has no logout fields in this version', () => {
-    expect(saidOfClient({ backchannel_logout_uri: 'https://app.acme.example/out' })).toEqual([
-      'clients.demo.backchannel_logout_uri: is not a field this version knows',
-    ])
+  test('is held to the issuer of the service document', () => {
+    const clients = { demo: { ...demo, backchannel_logout_uri: 'http://localhost:3000/out' } }
+    const saidTo = (issuer: string) => policyProblems({ ...valid, clients }, { rings: undefined, issuer }).map(formatProblem)
+    expect(saidTo('http://localhost:8787')).toEqual([])
+    expect(saidTo('https://id.acme.example')).toHaveLength(1)
   })
 })
 

@@ -1,16 +1,24 @@
 import * as z from 'zod'
+import { logoutProblems } from './logout-problems.ts'
 import { clientKind, lifetimesSchema, policySchema } from './policy.ts'
 import { entries, field, type Path, type Problem, part, parts, shapeProblems } from './problems.ts'
 import { redirectUriProblem } from './redirect-uri.ts'
 import { duration, type SigningAlg, signingAlg } from './values.ts'
 
+export interface ServiceFacts {
+  rings: readonly SigningAlg[] | undefined
+  issuer: string | undefined
+}
+
 /**
  * Everything wrong with a policy document as it was written; empty when `policySchema` takes it and its parts agree with each other.
  * A field whose shape is wrong is reported for that and judged no further; all others still are, so that one run shows everything.
  *
- * @param rings the algorithms the service document has keys for; undefined when that can't be told
+ * @param service what of the service document it is held to: the algorithms that one has keys for, and the issuer; undefined when that
+ * can't be told
  */
-export function policyProblems(document: unknown, rings: readonly SigningAlg[] | undefined): Problem[] {
+export function policyProblems(document: unknown, service: ServiceFacts): Problem[] {
+  const { rings, issuer } = service
   const groups = entries(field(document, 'groups')).map(([name]) => name)
   const clients = entries(field(document, 'clients'))
   const ids = clients.map(([id]) => id)
@@ -25,6 +33,7 @@ export function policyProblems(document: unknown, rings: readonly SigningAlg[] |
         ...secretProblems(client, id, path),
         ...servedResourceProblems(client, path, resources),
         ...addressProblems(client, path),
+        ...logoutProblems(client, path, issuer),
       ]
     }),
     ...entries(field(document, 'resources')).flatMap(([id, resource]) => {

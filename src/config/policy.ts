@@ -34,6 +34,12 @@ const client = z.strictObject({
   kind: clientKind,
   redirects: z.array(z.string()),
   signed_out: z.array(z.string()).default([]),
+  /** Where it is told, server to server, that a session ended; and whether it must be told which (Back-Channel Logout 1.0 section 2.2). */
+  backchannel_logout_uri: z.string().optional(),
+  backchannel_logout_session_required: z.boolean().optional(),
+  /** What the signed-out page loads in a frame; and whether it must say which session ended (Front-Channel Logout 1.0 section 2). */
+  frontchannel_logout_uri: z.string().optional(),
+  frontchannel_logout_session_required: z.boolean().optional(),
   /** A Secrets address: `internal/oidc/clients/<id>` (the secret itself) or `external/oidc/<id>` (an oidc/v1 document). */
   secret: z.string().optional(),
   /** It may sign people in on a device without a browser (RFC 8628). */

@@ -5,6 +5,22 @@ import { isLoopbackHost } from './values.ts'
  * (RFC 9700 section 2.1), so they must be written the way a browser writes them.
  */
 export function redirectUriProblem(uri: string, kind: 'public' | 'confidential'): string | null {
+  const problem = spellingProblem(uri)
+  if (problem !== null) return problem
+  const url = new URL(uri)
+  return isWeb(url) ? webProblem(uri, url) : privateUseProblem(uri, url, kind)
+}
+
+/** The same of an address that is https, or http on loopback, and nothing else. */
+export function webAddressProblem(uri: string): string | null {
+  const problem = spellingProblem(uri)
+  if (problem !== null) return problem
+  const url = new URL(uri)
+  return isWeb(url) ? webProblem(uri, url) : `has the scheme ${url.protocol} and is not https`
+}
+
+/** Null also means that it parses. */
+function spellingProblem(uri: string): string | null {
   if (uri.length > 2_000) return 'is longer than 2000 characters' // what browsers and proxies carry in a line without trouble
   if (!/^[!-~]+$/.test(uri) || /["<>\\^`{|}]/.test(uri)) return 'holds a character no URI has (RFC 3986): encode it as %XX'
   if (uri.includes('*')) return 'holds a wildcard: every address is registered in full'
@@ -12,7 +28,11 @@ export function redirectUriProblem(uri: string, kind: 'public' | 'confidential')
   const url = URL.parse(uri)
   if (url === null) return 'is not an absolute URI'
   if (url.username !== '' || url.password !== '') return 'holds a user name or password'
-  return url.protocol === 'https:' || url.protocol === 'http:' ? webProblem(uri, url) : privateUseProblem(uri, url, kind)
+  return null
+}
+
+function isWeb({ protocol }: URL): boolean {
+  return protocol === 'https:' || protocol === 'http:'
 }
 
 function webProblem(uri: string, url: URL): string | null {

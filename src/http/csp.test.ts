@@ -26,6 +26,20 @@ describe('pageCsp', () => {
     expect(pageCsp({ script: true, connect: true })).toContain("; script-src 'self'; connect-src 'self'; base-uri")
   })
 
+  it('allows frames of exactly the origins the page has, each once', () => {
+    const frames = ['https://a.example/out?iss=x', 'https://b.example:8443/', 'https://a.example/other', 'http://localhost:3000/out']
+    const csp = pageCsp({ frames })
+    expect(csp).toBe(PLAIN.replace('base-uri', 'frame-src https://a.example https://b.example:8443 http://localhost:3000; base-uri'))
+    expect(pageCsp({ frames: [] })).toBe(PLAIN)
+  })
+
+  it.each(['https://a;script-src *.example/', 'https://*.example/', 'http://[::1]:3000/', 'javascript:alert(1)', 'com.acme.app:/out', 'x'])(
+    'gives the frame %j no way into the header',
+    (frame) => {
+      expect(pageCsp({ frames: [frame] })).toBe(PLAIN)
+    },
+  )
+
   it.each([
     ['https://app.example/callback?x=1#y', "'self' https://app.example"],
     ['https://app.example:8443/cb', "'self' https://app.example:8443"],

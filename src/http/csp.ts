@@ -10,17 +10,21 @@ export interface PageContents {
   readonly assets?: string
   /** The redirect URI a form of this page can end in: browsers hold form-action against the whole chain of redirects. */
   readonly formActionTo?: string
+  /** The addresses of its frames. */
+  readonly frames?: readonly string[]
 }
 
 /** The Content-Security-Policy of a page: our own style and icon, and of the rest only what the page says it has. */
-export function pageCsp({ script = false, connect = false, assets = "'self'", formActionTo }: PageContents = {}): string {
+export function pageCsp({ script = false, connect = false, assets = "'self'", formActionTo, frames = [] }: PageContents = {}): string {
   const target = formActionTo === undefined ? undefined : formTarget(formActionTo)
+  const framed = [...new Set(frames.flatMap((frame) => frameOrigin(frame) ?? []))]
   return [
     "default-src 'none'",
     `style-src ${assets}`,
     `img-src ${assets}`,
     ...(script ? ["script-src 'self'"] : []),
     ...(connect ? ["connect-src 'self'"] : []),
+    ...(framed.length > 0 ? [`frame-src ${framed.join(' ')}`] : []),
     "base-uri 'none'",
     "frame-ancestors 'none'",
     target === undefined ? "form-action 'self'" : `form-action 'self' ${target}`,
@@ -52,5 +56,16 @@ function formTarget(redirectUri: string): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return url.protocol
   // an IPv6 address has no source expression, so the scheme stands for it
   if (/^\[[0-9a-f:.]+\]$/.test(url.hostname)) return url.protocol
-  return /^[a-z0-9._-]+$/.test(url.hostname) ? url.origin : undefined
+  return isExpressible(url) ? url.origin : undefined
+}
+
+/** A frame's origin as a source expression. Undefined for what has none: the frame is then blocked. */
+function frameOrigin(address: string): string | undefined {
+  const url = URL.parse(address)
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
+  return url !== null && isWeb && isExpressible(url) ? url.origin : undefined
+}
+
+function isExpressible({ hostname }: URL): boolean {
+  return /^[a-z0-9._-]+$/.test(hostname)
 }

@@ -22,6 +22,7 @@ export async function pageResponse(page: Page, options: PageOptions): Promise<Re
     connect: page.connects === true,
     ...(page.elsewhere === true ? { assets: site.issuer } : {}),
     ...(formActionTo === undefined ? {} : { formActionTo }),
+    ...(page.frames === undefined ? {} : { frames: page.frames }),
   })
   return new Response(`<!doctype html>${document}`, {
     status,

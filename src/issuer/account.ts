@@ -1,15 +1,18 @@
 import { readForm } from '../http/body.ts'
-import { clearCookie, ssoCookie } from '../http/cookies.ts'
 import { invalidRequest } from '../http/oauth-error.ts'
 import { pageResponse } from '../http/page.tsx'
 import type { Parameters } from '../http/parameters.ts'
 import { requireSameOrigin } from '../http/same-origin.ts'
 import { endSession, endSessions } from '../logout/endings.ts'
-import { type AccountSession, accountEndedPage, accountPage } from '../pages/account.tsx'
+import { framesOf, signOut, withoutCookie } from '../logout/sign-out.ts'
+import { type AccountSession, accountPage } from '../pages/account.tsx'
+import type { Page } from '../pages/layout.tsx'
+import { signedOutPage } from '../pages/signed-out.tsx'
 import { audienceOf } from '../policy/admission.ts'
 import { absoluteEnd } from '../policy/lifetimes.ts'
 import { type PersonId, personId } from '../ports/keys.ts'
-import { listSessions, type Session } from '../records/session.ts'
+import type { Session } from '../records/session.ts'
+import { listSessions } from '../records/sessions.ts'
 import { listSignIns, type SignIn } from '../records/sign-in.ts'
 import { signInFor } from './authorize/send-to-sign-in.ts'
 import type { Issuer } from './issuer.ts'
@@ -21,7 +24,7 @@ export async function account(request: Request, issuer: Issuer): Promise<Respons
   const here = await signedInPerson(request, issuer)
   if (here === null) return signInFor('/account', request, issuer)
   const person = personId(here.value.identity)
-  const [signIns, sessions] = await Promise.all([listSignIns(issuer, person, issuer.log), listSessions(issuer.state, person, issuer.log)])
+  const [signIns, sessions] = await Promise.all([listSignIns(issuer, person, issuer.log), listSessions(issuer, person, issuer.log)])
   const shown = (wanted: (session: Session) => boolean) => sessions.filter(wanted).map((session) => shownSession(session, issuer))
   const page = accountPage({
     person,
@@ -49,28 +52,30 @@ export async function endOnAccount(request: Request, issuer: Issuer): Promise<Re
   const here = await signedInPerson(request, issuer)
   if (here === null) return signInFor('/account', request, issuer)
   const person = personId(here.value.identity)
-  if (!(await end(form, person, here.value, issuer)))
-    return new Response(null, { status: 303, headers: { location: `${issuer.url}/account` } })
-  return pageResponse(accountEndedPage(), { site: issuer.site, headers: { 'set-cookie': clearCookie(ssoCookie(issuer.url)) } })
+  const page = await end(form, person, here.value, issuer)
+  if (page === null) return new Response(null, { status: 303, headers: { location: `${issuer.url}/account` } })
+  return pageResponse(page, { site: issuer.site, headers: withoutCookie(request, issuer.url) })
 }
 
-/** True when the sign-in of this browser has ended with it. */
-async function end(form: Parameters, person: PersonId, here: SignIn, issuer: Issuer): Promise<boolean> {
+/** The page that says so, when the sign-in of this browser has ended with it. */
+async function end(form: Parameters, person: PersonId, here: SignIn, issuer: Issuer): Promise<Page | null> {
   const by = { person, cause: 'sign_out' as const, by: person }
   const session = form.get('session')
   const signIn = form.get('sign_in')
   if (session !== undefined) {
     await endSession({ ...by, sid: session }, issuer)
-    return false
+    return null
   }
+  if (signIn === here.id) return signedOutPage({ frames: await signOut(here, issuer) })
   if (signIn !== undefined) {
     const own = (await listSignIns(issuer, person, issuer.log)).some(({ id }) => id === signIn)
     if (own) await endSessions({ ...by, which: { of: 'sign_ins', ids: [signIn] } }, issuer)
-    return signIn === here.id
+    return null
   }
   if (form.get('everything') === undefined) throw invalidRequest('session, sign_in or everything is missing')
+  const frames = await framesOf(here, issuer)
   await endSessions({ ...by, which: { of: 'everything' } }, issuer)
-  return true
+  return signedOutPage({ frames, everywhere: true })
 }
 
 function shownSession(session: Session, issuer: Issuer): AccountSession {

@@ -45,6 +45,7 @@ function metadata(issuer: Issuer) {
     authorization_endpoint: issuer.url + endpoints.authorization,
     token_endpoint: issuer.url + endpoints.token,
     userinfo_endpoint: issuer.url + endpoints.userinfo,
+    end_session_endpoint: issuer.url + endpoints.endSession,
     jwks_uri: issuer.url + endpoints.jwks,
     revocation_endpoint: issuer.url + endpoints.revocation,
     revocation_endpoint_auth_methods_supported: clientAuthenticationMethods,
@@ -67,6 +68,10 @@ function metadata(issuer: Issuer) {
     request_uri_parameter_supported: false,
     prompt_values_supported: prompts,
     authorization_response_iss_parameter_supported: true,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
+    frontchannel_logout_supported: true,
+    frontchannel_logout_session_supported: true,
   }
 }
 

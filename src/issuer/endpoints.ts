@@ -6,5 +6,6 @@ export const endpoints = {
   revocation: '/revoke',
   introspection: '/introspect',
   deviceAuthorization: '/device_authorization',
+  endSession: '/end_session',
   jwks: '/keys',
 } as const

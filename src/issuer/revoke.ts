@@ -3,7 +3,8 @@ import { unauthorizedClient } from '../http/oauth-error.ts'
 import { endSession } from '../logout/endings.ts'
 import { keys, personId } from '../ports/keys.ts'
 import { findRefreshToken } from '../records/refresh-token.ts'
-import { findSessionOf, findSessionPerson, type Session } from '../records/session.ts'
+import type { Session } from '../records/session.ts'
+import { findSessionById, findSessionOf } from '../records/sessions.ts'
 import { findAccessToken } from './access-token.ts'
 import type { Issuer } from './issuer.ts'
 import { authenticateClient } from './token/client-authentication.ts'
@@ -37,10 +38,7 @@ async function sessionOf(token: string, issuer: Issuer): Promise<Session | null 
   const { state, log } = issuer
   const found = await findRefreshToken(state, token, log)
   if (found.state === 'unknown') return undefined
-  if (found.state === 'live') return findSessionOf(state, found.ref, log)
-  const { sid } = found.mark
-  const person = await findSessionPerson(state, sid)
-  return person === null ? null : findSessionOf(state, { person, sid }, log)
+  return found.state === 'live' ? findSessionOf(state, found.ref, log) : findSessionById(state, found.mark.sid, log)
 }
 
 async function revokeAccessToken(token: string, clientId: string, issuer: Issuer): Promise<void> {

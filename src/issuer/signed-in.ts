@@ -10,10 +10,15 @@ import { type Issuer, nowSeconds } from './issuer.ts'
  * @param within seconds since they were proved; without it, as long as a sign-in completes others silently
  */
 export async function signedInPerson(request: Request, issuer: Issuer, within?: number): Promise<Found<SignIn> | null> {
-  const cookie = readCookie(request, ssoCookie(issuer.url))
-  const found = cookie === undefined ? null : await findSignInByCookie(issuer.state, await cookieHash(cookie), issuer.log)
+  const found = await browserSignIn(request, issuer)
   if (found === null) return null
   const { silent_until, auth_time } = found.value
   const until = within === undefined ? silent_until : Math.min(silent_until, auth_time + within)
   return nowSeconds(issuer) < until ? found : null
+}
+
+/** The live sign-in this browser's cookie stands for, also when it completes nothing silently any more: a late sign-out still ends it. */
+export async function browserSignIn(request: Request, issuer: Issuer): Promise<Found<SignIn> | null> {
+  const cookie = readCookie(request, ssoCookie(issuer.url))
+  return cookie === undefined ? null : findSignInByCookie(issuer.state, await cookieHash(cookie), issuer.log)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/platform.ts'
 import type { Rev, State } from '../ports/state.ts'
-import { listSigningKeys, type PublicKey, type SigningKey, type VerifiableAlg, verifiableAlg } from '../records/signing-key.ts'
+import { listSigningKeys, type PublicKey, type SigningKey, type VerifiableAlg } from '../records/signing-key.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Kept } from './first-key.ts'
 import { importPublicKey } from './key-pair.ts'
@@ -50,8 +50,8 @@ export function openRings(options: { state: State; clock: Clock; log: Log; fresh
     // The answers of two readings may cross, and a key may come in between: what began last stays.
     const order = ++orders
     const fresh = span(clock.now(), freshFor)
-    const rings = await Promise.all(verifiableAlg.options.map((alg) => listSigningKeys(state, alg, log)))
-    const keys = await Promise.all(rings.flat().map(({ value, entry }) => ringKey({ record: value, rev: entry.rev })))
+    const found = await listSigningKeys(state, log)
+    const keys = await Promise.all(found.map(({ value, entry }) => ringKey({ record: value, rev: entry.rev })))
     if (held === null || held.order < order) held = { keys: keys.filter((key) => key !== null), fresh, order }
     return held.keys
   }

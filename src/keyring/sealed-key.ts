@@ -28,12 +28,12 @@ export async function sealSigningKey(
  * @throws PortError Unavailable: the sealer can't be reached, which says nothing about the key
  */
 export async function openSigningKey(record: SigningKey, sealer: Sealer): Promise<Opened> {
-  if (record.wrapped === undefined || record.context === undefined) return { refused: 'its record holds no private key' }
+  if (record.wrapped === undefined) return { refused: 'its record holds no private key' }
   const sealed = decodeBase64(record.wrapped)
   if (sealed === null) return { refused: 'its private key is no base64' }
   try {
     // Which names a context must have is for the sealer to judge: the Go service's older entries state no instance.
-    const pkcs8 = await sealer.open(sealed, record.context as SealContext)
+    const pkcs8 = await sealer.open(sealed, (record.context ?? unstatedContext(record)) as SealContext)
     const signer = await importPrivateKey(record.alg, pkcs8, record.jwk)
     pkcs8.fill(0)
     return signer === null ? { refused: 'what its seal holds is not the private half of its public key' } : { signer }
@@ -41,4 +41,9 @@ export async function openSigningKey(record: SigningKey, sealer: Sealer): Promis
     if (isPortError(error, 'Unsupported')) return { refused: 'its seal does not open under the keys of this Worker' }
     throw error
   }
+}
+
+/** What the Go service sealed a key under before it recorded the context beside it. */
+function unstatedContext({ alg, id }: SigningKey): Record<string, string> {
+  return { purpose: 'sluis-signing', alg, kid: id }
 }

@@ -6,7 +6,9 @@ import type { Clock, Random } from '../ports/platform.ts'
 import type { State } from '../ports/state.ts'
 import { createEnding, deleteEnding, type Ending, listEndings } from '../records/ending.ts'
 import { drawId } from '../records/ids.ts'
-import { deleteSession, findLegacySession, findSession, listSessionPage, markSessionEnded, type Session } from '../records/session.ts'
+import { endLegacySession, findLegacySession } from '../records/legacy-session.ts'
+import { deleteSession, findSession, type Session } from '../records/session.ts'
+import { listSessionPage } from '../records/sessions.ts'
 import { deleteSignIn, endSignIn } from '../records/sign-in.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -42,9 +44,6 @@ export async function endSessions({ person, which, cause, by }: EndingOf, parts:
   return carryOut(value, parts)
 }
 
-/** seconds: a refresh that found a session of the Go service is over long before */
-const ENDED_MARK_LIFETIME = 300
-
 /** Ends one session: a single record, so nothing of it can be left. False when this person has none, or no more, under the id. */
 export async function endSession(
   of: { person: PersonId; sid: string; cause: Ending['cause']; by: string },
@@ -52,7 +51,7 @@ export async function endSession(
 ): Promise<boolean> {
   const { person, sid, cause, by } = of
   const { audit } = parts
-  if (!(await endOurs(person, sid, parts)) && !(await endLegacySession(person, sid, parts))) return false
+  if (!((await endIfLegacy(person, sid, parts)) ?? (await endOurs(person, sid, parts)))) return false
   audit.record({ event: 'session.ended', subject: person, session: sid, reason: cause, by })
   return true
 }
@@ -76,13 +75,10 @@ async function endOurs(person: PersonId, sid: string, { state, log }: EndingPart
   return true
 }
 
-/** One that the Go service wrote: the mark keeps a refresh under way from writing it in our form. */
-async function endLegacySession(person: PersonId, sid: string, { state, clock, log }: EndingParts): Promise<boolean> {
+/** One that the Go service wrote, in our form by now or not; null when it wrote none. */
+async function endIfLegacy(person: PersonId, sid: string, { state, clock, log }: EndingParts): Promise<boolean | null> {
   const legacy = await findLegacySession(state, sid, log)
-  if (legacy?.identity !== person) return false
-  await markSessionEnded(state, person, sid, { ms: clock.now(), ttl: ENDED_MARK_LIFETIME })
-  await state.delete(keys.legacySession(sid))
-  return true
+  return legacy?.value.identity === person ? endLegacySession(state, legacy, clock.now()) : null
 }
 
 /** Endings an invocation takes up: a person's sessions are tens of calls, and an invocation has hundreds. */
@@ -130,20 +126,25 @@ function auditEnding(
 }
 
 /** Lists whose sessions these are, a page at a time, and takes away those that are meant: how many of each person's. */
-async function endListed(ending: Ending, { state, log }: EndingParts): Promise<Map<PersonId, number>> {
+async function endListed(ending: Ending, parts: EndingParts): Promise<Map<PersonId, number>> {
   const person = ending.person === undefined ? null : personId(ending.person)
   const ended = new Map<PersonId, number>()
   let token: string | undefined
   do {
-    const page = await listSessionPage(state, person, token, log)
+    const page = await listSessionPage(parts, person, token, parts.log)
     const meant = page.sessions.filter((session) => isMeant(ending, session))
     for (let from = 0; from < meant.length; from += AT_ONCE) {
-      await Promise.all(meant.slice(from, from + AT_ONCE).map(({ id, identity }) => deleteSession(state, personId(identity), id)))
+      await Promise.all(meant.slice(from, from + AT_ONCE).map((session) => takeAway(session, parts)))
     }
     for (const { identity } of meant) ended.set(personId(identity), (ended.get(personId(identity)) ?? 0) + 1)
     token = page.next
   } while (token !== undefined)
   return ended
+}
+
+async function takeAway({ id, identity }: Session, parts: EndingParts): Promise<void> {
+  const person = personId(identity)
+  if ((await endIfLegacy(person, id, parts)) === null) await deleteSession(parts.state, person, id)
 }
 
 async function signInsOf({ which, person = '' }: Ending, { index }: EndingParts): Promise<string[]> {

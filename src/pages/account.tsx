@@ -67,22 +67,6 @@ export function accountPage({ person, signIns, devices, left }: AccountProps): P
   }
 }
 
-/** Nothing of this browser is left. */
-export function accountEndedPage(): Page {
-  return {
-    title: 'Signed out',
-    body: (
-      <>
-        <h1>You are signed out</h1>
-        <p>What you ended is ended everywhere. An application you still have open notices at its next request.</p>
-        <p>
-          <a href="/account">Sign in again</a>
-        </p>
-      </>
-    ),
-  }
-}
-
 function Sessions({ sessions, empty }: { readonly sessions: readonly AccountSession[]; readonly empty: string }) {
   if (sessions.length === 0) return <p class="quiet">{empty}</p>
   return (

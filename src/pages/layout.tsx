@@ -6,9 +6,13 @@ export interface Page {
   readonly title: string
   readonly body: Child
   /** The script it loads: `<name>` of `/assets/<name>.js`. */
-  readonly script?: 'demo' | 'form-post'
+  readonly script?: 'demo' | 'form-post' | 'signed-out'
   /** Its script calls the issuer. */
   readonly connects?: boolean
+  /** The addresses of its frames. */
+  readonly frames?: readonly string[]
+  /** Where a browser without JavaScript goes on to by itself, after this many seconds. */
+  readonly goesOn?: { readonly to: string; readonly seconds: number }
   /** For what is a table more than a sentence. */
   readonly wide?: boolean
   /** It is shown at another address than the issuer's, where its style and icon are not. */
@@ -34,6 +38,11 @@ export function Document({ site, page, requestId }: DocumentProps) {
         <title>{`${page.title} · ${site.name}`}</title>
         <link rel="icon" type="image/svg+xml" href={`${assets}/icon.svg`} />
         <link rel="stylesheet" href={`${assets}/style.css`} />
+        {page.goesOn === undefined ? null : (
+          <noscript>
+            <meta http-equiv="refresh" content={`${page.goesOn.seconds}; url=${page.goesOn.to}`} />
+          </noscript>
+        )}
         {page.script === undefined ? null : <script type="module" src={`${assets}/${page.script}.js`} />}
       </head>
       <body class={page.wide === true ? 'wide' : undefined}>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accountEndedPage, accountPage } from './account.tsx'
+import { accountPage } from './account.tsx'
 import { alreadyCompletedPage } from './already-completed.tsx'
 import { demoPage } from './demo.tsx'
 import { deviceCodePage, deviceConsentPage, deviceDonePage } from './device.tsx'
@@ -9,6 +9,8 @@ import { formPostPage } from './form-post.tsx'
 import { Document, type Page } from './layout.tsx'
 import { notAdmittedPage } from './not-admitted.tsx'
 import { signInPage } from './sign-in.tsx'
+import { signOutPage } from './sign-out.tsx'
+import { signedOutPage } from './signed-out.tsx'
 import { startPage } from './start.tsx'
 
 const HOSTILE = `"><script>alert(1)</script>' onclick=x`
@@ -46,10 +48,12 @@ const EVERY: [string, Page][] = [
   ],
   ['demo', demoPage()],
   ['account', accountPage({ person: HOSTILE, signIns: [browserSignIn], devices: [session], left: [session] })],
-  ['account-ended', accountEndedPage()],
+  ['signed-out-everywhere', signedOutPage({ frames: [], everywhere: true })],
   ['device-code', deviceCodePage({ typed: HOSTILE, problem: HOSTILE })],
   ['device-consent', deviceConsentPage(consent)],
   ['device-done', deviceDonePage({ allowed: true, client: HOSTILE })],
+  ['sign-out', signOutPage({ person: HOSTILE, client: HOSTILE, action: HOSTILE, fields: { [HOSTILE]: HOSTILE } })],
+  ['signed-out', signedOutPage({ frames: [HOSTILE], returnTo: { url: HOSTILE, client: HOSTILE } })],
 ]
 
 describe.each(EVERY)('the %s page', (_name, page) => {
@@ -145,6 +149,59 @@ describe('the form_post page', () => {
     expect(html.match(/<input type="hidden"/g)).toHaveLength(3)
     expect(html).toContain('<button type="submit"')
     expect(html).toContain('<script type="module" src="/assets/form-post.js">')
+  })
+})
+
+describe('the confirmation of a sign-out', () => {
+  const props = { person: 'ada@acme.example', action: '/end_session', fields: { client_id: 'payroll', state: 'x' } }
+
+  it('says who is signed in, who asks, and what ends', async () => {
+    const html = await rendered(signOutPage({ ...props, client: 'Payroll' }))
+    expect(html).toContain('<strong>ada@acme.example</strong>')
+    expect(html).toContain('<strong>Payroll</strong> asks')
+    expect(html).toContain('every application you opened with it')
+    expect(await rendered(signOutPage(props))).not.toContain('asks to sign you out')
+  })
+
+  it('signs out by one form, which sends the request along, and by nothing else', async () => {
+    const html = await rendered(signOutPage(props))
+    expect(html.match(/<form[^>]*>/g)).toEqual(['<form method="post" action="/end_session">'])
+    expect(html.match(/<input[^>]*>/g)).toEqual([
+      '<input type="hidden" name="client_id" value="payroll"/>',
+      '<input type="hidden" name="state" value="x"/>',
+    ])
+    expect(html.match(/<button[^>]*>/g)).toEqual(['<button type="submit" class="primary">'])
+    expect(html).not.toMatch(/<script|http-equiv/)
+  })
+})
+
+describe('the signed-out page', () => {
+  const frames = ['https://a.example/out?iss=i&sid=s', 'https://b.example/out?iss=i&sid=t']
+  const returnTo = { url: 'https://a.example/after?state=x&y=z', client: 'Payroll' }
+
+  it('loads each client in a hidden frame, which may take nobody elsewhere', async () => {
+    const html = await rendered(signedOutPage({ frames, returnTo }))
+    expect(html.match(/<iframe[^>]*>/g)).toEqual(
+      frames.map(
+        (frame) =>
+          `<iframe src="${frame.replaceAll('&', '&amp;')}" title="Signing out of an application" sandbox="allow-forms allow-same-origin allow-scripts" referrerpolicy="no-referrer" hidden="">`,
+      ),
+    )
+  })
+
+  it('goes back to the client by script, by itself without JavaScript, and by a link', async () => {
+    const html = await rendered(signedOutPage({ frames, returnTo }))
+    const url = 'https://a.example/after?state=x&amp;y=z'
+    expect(html).toContain('<script type="module" src="/assets/signed-out.js">')
+    expect(html).toContain(`<noscript><meta http-equiv="refresh" content="3; url=${url}"/></noscript>`)
+    expect(html).toContain(`<a id="return" href="${url}">`)
+  })
+
+  it('goes nowhere, and needs no script, when nobody is to be gone back to', async () => {
+    const html = await rendered(signedOutPage({ frames }))
+    expect(html.match(/<iframe/g)).toHaveLength(2)
+    expect(html).not.toMatch(/<script|http-equiv|id="return"/)
+    expect(html).toContain('You are signed out')
   })
 })
 

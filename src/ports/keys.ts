@@ -34,6 +34,9 @@ export const keys = {
   token: (jti: string) => `tok.${escapeSegment(jti)}`,
   /** Where the Go service kept a session whose `rt` names a bare id. Read, never written. */
   legacySession: (sid: string) => `issuer:session:${sid}`,
+  legacySessions: 'issuer:session:',
+  /** A set of the Go service: the ids of a person's sessions. */
+  legacySessionsOf: (person: PersonId) => `issuer:sessions-of:${person}`,
   /** Where the Go service kept a spent token's successor. Read, never written. */
   legacySuccessor: (hash: string) => `rtrot.${escapeSegment(hash)}`,
 
@@ -54,6 +57,11 @@ export const keys = {
   // A kid stands as it was found: entries under kids of another implementation's making are adopted.
   signingKey: (alg: string, kid: string) => `keyring.${alg}:${kid}`,
   signingKeys: (alg: string) => `keyring.${alg}:`,
+  allSigningKeys: 'keyring.',
+  /** The Go service's spelling of the same record: a listing goes by the one that was written. */
+  legacySigningKey: (alg: string, kid: string) => `issuer:keyring:entry:${alg}:${kid}`,
+  legacySigningKeys: (alg: string) => `issuer:keyring:entry:${alg}:`,
+  allLegacySigningKeys: 'issuer:keyring:entry:',
   retiredSigningKey: (alg: string, kid: string) => `issuer:keyring:retired:${alg}:${kid}`,
   retiredSigningKeys: (alg: string) => `issuer:keyring:retired:${alg}:`,
   stateSecretFingerprint: 'issuer:kms:state-secret-fingerprint',

@@ -59,11 +59,8 @@ const SIGN_IN = {
   id: 's',
   identity: 'ada@acme.example',
   how: 'picker',
-  acr: 'a',
   auth_time: AT,
   expires_at: AT,
-  silent_until: AT,
-  clients: ['demo'],
   cookie_hash: 'h',
 }
 const REQUEST = {

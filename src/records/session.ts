@@ -7,7 +7,6 @@ import type { Log } from '../telemetry/log.ts'
 import { askedClaims, names } from './claims.ts'
 import { instant } from './instant.ts'
 import { type Found, type RecordType, readRecord, writeRecord } from './record.ts'
-import type { SessionRef } from './refresh-token.ts'
 
 const live = z.looseObject({
   id: z.string().describe('the session id, the `sid` of its tokens'),
@@ -51,28 +50,6 @@ export const sessionPointer = {
   schema: pointerSchema,
 } satisfies RecordType<typeof pointerSchema>
 
-const legacySchema = z.looseObject({
-  id: z.string().optional(),
-  identity: z.string().min(1),
-  client_id: z.string(),
-  how: z.enum(['code', 'device', 'exchange']).catch('code'),
-  method: z.string().optional(),
-  scopes: z.array(z.string()).nullish(),
-  resource: z.string().optional(),
-  sso: z.string().optional(),
-  auth_time: instant.optional(),
-  issued_at: instant,
-  expires_at: instant,
-})
-
-/** A session as the Go service wrote it. Read, never written: the next rotation of its refresh token writes the form above. */
-export const legacySession = {
-  key: 'issuer:session:<sid>',
-  purpose: 'A session as the Go service wrote it. Read, never written.',
-  lifetime: "that service's refresh lifetime",
-  schema: legacySchema,
-} satisfies RecordType<typeof legacySchema>
-
 /**
  * Seconds a session's records live: twice the idle limit, so that one ended by the absolute limit can be told from one that idled out.
  *
@@ -100,28 +77,6 @@ export async function findSession(state: State, person: PersonId, sid: string, l
   return liveSession(await state.get(keys.session(person, sid)), log)
 }
 
-/** A session of the Go service, as ours: what it left empty is absent, and one without auth_time was proved when it was issued. */
-export async function findLegacySession(state: State, sid: string, log: Log): Promise<Session | null> {
-  const found = readRecord(legacySession, await state.get(keys.legacySession(sid)), log)
-  if (found === null) return null
-  const { auth_time, scopes, method, resource, sso, ...rest } = found
-  return {
-    ...rest,
-    id: sid,
-    identity: personId(found.identity),
-    scopes: scopes ?? [],
-    auth_time: auth_time !== undefined && auth_time > 0 ? auth_time : found.issued_at,
-    method: method || undefined,
-    resource: resource || undefined,
-    sso: sso || undefined,
-  }
-}
-
-/** The live session a refresh token names, in whichever form it stands. */
-export async function findSessionOf(state: State, { person, sid }: SessionRef, log: Log): Promise<Session | null> {
-  return person === null ? findLegacySession(state, sid, log) : ((await findSession(state, person, sid, log))?.value ?? null)
-}
-
 /** Whose session an id is. */
 export async function findSessionPerson(state: State, sid: string): Promise<PersonId | null> {
   const entry = await state.get(keys.sessionPointer(sid))
@@ -129,24 +84,12 @@ export async function findSessionPerson(state: State, sid: string): Promise<Pers
   return text === null || text === '' ? null : personId(text)
 }
 
-/** A person's live sessions, all pages. */
-export async function listSessions(state: State, person: PersonId, log: Log): Promise<Session[]> {
-  const sessions: Session[] = []
-  let token: string | undefined
-  do {
-    const page = await listSessionPage(state, person, token, log)
-    sessions.push(...page.sessions)
-    token = page.next
-  } while (token !== undefined)
-  return sessions
-}
-
 /**
- * A page of live sessions: a person's, or everybody's.
+ * A page of live sessions in this form: a person's, or everybody's.
  *
  * @throws PortError BadPage
  */
-export async function listSessionPage(
+export async function listOurSessions(
   state: State,
   person: PersonId | null,
   page: string | undefined,
@@ -167,9 +110,9 @@ export async function markSessionEnded(state: State, person: PersonId, sid: stri
   await state.put(keys.session(person, sid), writeRecord(session, { ended: at.ms }), at.ttl)
 }
 
-/** Takes a session away, in our form and in the Go service's: its pointer last, by which a retry finds what a crash left. */
+/** Takes a session away: its pointer last, by which a retry finds what a crash left. */
 export async function deleteSession(state: State, person: PersonId, sid: string): Promise<void> {
-  await Promise.all([state.delete(keys.session(person, sid)), state.delete(keys.legacySession(sid))])
+  await state.delete(keys.session(person, sid))
   await state.delete(keys.sessionPointer(sid))
 }
 
@@ -185,7 +128,8 @@ export async function withdrawSession(state: State, person: PersonId, sid: strin
   }
 }
 
-function liveSession(entry: Entry | null, log: Log): Found<Session> | null {
+/** What an entry at a session's key says: null where it is the mark that it has ended. */
+export function liveSession(entry: Entry | null, log: Log): Found<Session> | null {
   const value = readRecord(session, entry, log)
   return entry === null || value === null || isEnded(value) ? null : { value, entry }
 }

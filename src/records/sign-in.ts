@@ -5,21 +5,22 @@ import { equalBytes } from '../crypto/equal.ts'
 import { isPortError, PortError } from '../ports/error.ts'
 import type { Index } from '../ports/index-set.ts'
 import { keys, type PersonId, personId } from '../ports/keys.ts'
-import type { Rev, State } from '../ports/state.ts'
+import type { Entry, Rev, State } from '../ports/state.ts'
 import { type Log, noLog } from '../telemetry/log.ts'
 import { instant } from './instant.ts'
+import { legacyAcr } from './legacy-session.ts'
 import { type Found, type RecordType, readRecord, writeRecord } from './record.ts'
 
 const schema = z.looseObject({
   id: z.string(),
   identity: z.string().describe('the person'),
   how: z.string().describe('how they were proved'),
-  acr: z.string(),
+  acr: z.string().optional().describe('absent, as the next two are, where the Go service wrote it'),
   amr: z.array(z.string()).optional(),
   auth_time: instant,
   expires_at: instant,
-  silent_until: instant.describe('until when it completes other sign-ins without a page'),
-  clients: z.array(z.string()).describe('the clients it has let in'),
+  silent_until: instant.optional().describe('until when it completes other sign-ins without a page'),
+  clients: z.array(z.string()).optional().describe('the clients it has let in'),
   cookie_hash: z.string().describe('labelled hash of the cookie that stands for it'),
   previous_cookie_hash: z
     .string()
@@ -35,7 +36,7 @@ export const signIn = {
   schema,
 } satisfies RecordType<typeof schema>
 
-export type SignIn = z.output<typeof schema>
+export type SignIn = z.output<typeof schema> & { acr: string; silent_until: number; clients: string[] }
 
 const pointerSchema = z.string()
 
@@ -122,7 +123,7 @@ const TRIES = 5 // a sign-in moves when it lets in another client or is renewed;
 export async function endSignIn(state: State, id: string, at: { ms: number; asked?: number }, log: Log): Promise<boolean> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const entry = await state.get(keys.signIn(id))
-    const value = readRecord(signIn, entry, log)
+    const value = readSignIn(entry, log)
     if (entry === null || value === null || value.ended !== undefined) return true
     if (at.asked !== undefined && value.auth_time > at.asked) return false
     const left = value.expires_at - Math.floor(at.ms / 1000)
@@ -136,7 +137,7 @@ export async function endSignIn(state: State, id: string, at: { ms: number; aske
 export async function deleteSignIn(stores: { state: State; index: Index }, person: PersonId, id: string): Promise<void> {
   const { state, index } = stores
   const entry = await state.get(keys.signIn(id))
-  const value = entry === null ? null : readRecord(signIn, entry, noLog)
+  const value = entry === null ? null : readSignIn(entry, noLog)
   if (value !== null) await Promise.all(cookieHashes(value).map((hash) => state.delete(keys.signInCookie(hash))))
   await state.delete(keys.signIn(id))
   await index.remove(keys.signInsOf(person), id)
@@ -157,7 +158,7 @@ export async function listSignIns(stores: { state: State; index: Index }, person
 
 export async function findSignIn(state: State, id: string, log: Log): Promise<Found<SignIn> | null> {
   const entry = await state.get(keys.signIn(id))
-  const value = readRecord(signIn, entry, log)
+  const value = readSignIn(entry, log)
   return entry === null || value === null || value.ended !== undefined ? null : { value, entry }
 }
 
@@ -167,6 +168,14 @@ export async function findSignInByCookie(state: State, hash: Sha256Hex, log: Log
   const id = pointer === null ? null : fromUtf8(pointer.value)
   const found = id === null || id === '' ? null : await findSignIn(state, id, log)
   return found !== null && standsFor(found.value, hash) ? found : null
+}
+
+/** One of the Go service completes others for all of its life, and no client is known to be covered by it. */
+function readSignIn(entry: Entry | null, log: Log): SignIn | null {
+  const value = readRecord(signIn, entry, log)
+  if (value === null) return null
+  const { identity, acr = legacyAcr(value.how), silent_until = value.expires_at, clients = [] } = value
+  return { ...value, identity: personId(identity), acr, silent_until, clients }
 }
 
 function cookieHashes({ cookie_hash, previous_cookie_hash }: SignIn): string[] {

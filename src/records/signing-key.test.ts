@@ -75,17 +75,18 @@ describe('the record of a signing key', () => {
     const { state, write, find } = store()
     await write(key, value)
     expect(await find()).toBeNull()
-    expect(await listSigningKeys(state, 'ES256', noLog)).toEqual([])
+    expect(await listSigningKeys(state, noLog)).toEqual([])
   })
 
-  it('is listed with its ring only, over as many pages as the ring has', async () => {
+  it('is listed whichever ring and spelling it is of, over as many pages as there are', async () => {
     const { state, write } = store()
     const kids = Array.from({ length: 120 }, (_, n) => `k${String(n).padStart(3, '0')}`)
     for (const id of kids) await write(keys.signingKey('ES256', id), { ...record, id, jwk: { ...jwk, kid: id } })
     await write(keys.signingKey('ES384', 'other'), { ...record, id: 'other', alg: 'ES384', jwk: { ...jwk, kid: 'other', alg: 'ES384' } })
 
-    const listed = await listSigningKeys(state, 'ES256', noLog)
-    expect(listed.map(({ value }) => value.id)).toEqual(kids)
+    await write(keys.legacySigningKey('ES256', 'go'), { ...record, id: 'go', jwk: { ...jwk, kid: 'go' } })
+    const listed = await listSigningKeys(state, noLog)
+    expect(listed.map(({ value }) => value.id)).toEqual([...kids, 'other', 'go'])
   })
 })
 

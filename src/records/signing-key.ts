@@ -39,7 +39,10 @@ const schema = z
     seenAt: instant.describe('when it was first recorded'),
     activateAt: instant.describe('when it begins to sign'),
     wrapped: z.base64().optional().describe('the private key as PKCS#8, sealed. Absent: published, and signs nowhere'),
-    context: z.record(z.string(), z.string()).optional().describe('what it was sealed under'),
+    context: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('what it was sealed under; absent where an older Go service wrote it, whose contexts follow from the key'),
   })
   .refine(({ id, jwk }) => jwk.kid === undefined || jwk.kid === id, { path: ['jwk', 'kid'] })
   .refine(({ alg, jwk }) => jwk.alg === undefined || jwk.alg === alg, { path: ['jwk', 'alg'] })
@@ -59,9 +62,10 @@ export function createSigningKey(state: State, value: SigningKey): Promise<Rev> 
   return state.create(keys.signingKey(value.alg, value.id), writeRecord(signingKey, value), SIGNING_KEY_LIFETIME)
 }
 
-/** Renews the keys of one ring that have less than 20 days left, so that a key lives as long as its schedule says. */
-export function renewSigningKeys(state: State, alg: VerifiableAlg): Promise<void> {
-  return renewRecords(state, keys.signingKeys(alg), { lifetime: SIGNING_KEY_LIFETIME, under: RENEW_UNDER })
+/** Renews the keys of one ring that have less than 20 days left, each in its own spelling, so that a key lives as long as its schedule says. */
+export async function renewSigningKeys(state: State, alg: VerifiableAlg): Promise<void> {
+  for (const prefix of [keys.signingKeys(alg), keys.legacySigningKeys(alg)])
+    await renewRecords(state, prefix, { lifetime: SIGNING_KEY_LIFETIME, under: RENEW_UNDER })
 }
 
 export async function findSigningKey(state: State, alg: VerifiableAlg, kid: string, log: Log): Promise<Found<SigningKey> | null> {
@@ -69,10 +73,10 @@ export async function findSigningKey(state: State, alg: VerifiableAlg, kid: stri
   return entry === null ? null : readSigningKey(entry, log)
 }
 
-/** The keys of one ring, in key order. */
-export async function listSigningKeys(state: State, alg: VerifiableAlg, log: Log): Promise<Found<SigningKey>[]> {
-  const entries = await listAll(state, keys.signingKeys(alg))
-  return entries.flatMap((entry) => readSigningKey(entry, log) ?? [])
+/** The keys of every ring: those under our spelling in key order, then those under the Go service's, which a listing of ours leaves out. */
+export async function listSigningKeys(state: State, log: Log): Promise<Found<SigningKey>[]> {
+  const spellings = await Promise.all([keys.allSigningKeys, keys.allLegacySigningKeys].map((prefix) => listAll(state, prefix)))
+  return spellings.flat().flatMap((entry) => readSigningKey(entry, log) ?? [])
 }
 
 /** The kids that were retired from a ring: none of them is ever taken again. */
@@ -86,7 +90,8 @@ export async function listRetiredKids(state: State, alg: VerifiableAlg): Promise
 function readSigningKey(entry: Entry, log: Log): Found<SigningKey> | null {
   const value = readRecord(signingKey, entry, log)
   if (value === null) return null
-  if (keys.signingKey(value.alg, value.id) === entry.key) return { value, entry }
+  const { alg, id } = value
+  if (keys.signingKey(alg, id) === entry.key || keys.legacySigningKey(alg, id) === entry.key) return { value, entry }
   log.warn('record.unreadable', { kind: signingKey.key, reason: 'alg and id are not those of its key', alg: value.alg, kid: value.id })
   return null
 }

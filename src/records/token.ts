@@ -5,13 +5,18 @@ import type { Log } from '../telemetry/log.ts'
 import { instant } from './instant.ts'
 import { type RecordType, readRecord, writeRecord } from './record.ts'
 
+/** The Go service writes `null` for what is empty. */
+const texts = z.codec(z.nullable(z.array(z.string())), z.array(z.string()), { decode: (kept) => kept ?? [], encode: (list) => list })
+const named = z.record(z.string(), z.unknown())
+const values = z.codec(z.nullable(named), named, { decode: (kept) => kept ?? {}, encode: (claims) => claims })
+
 const schema = z.looseObject({
   id: z.string().describe('the jti'),
   subject: z.string(),
   clientID: z.string(),
-  audience: z.array(z.string()),
-  scopes: z.array(z.string()),
-  claims: z.record(z.string(), z.unknown()).describe('the claims asserted, beside those that a scope or `asked` adds'),
+  audience: texts,
+  scopes: texts,
+  claims: values.describe('the claims asserted, beside those that a scope or `asked` adds'),
   asked: z.array(z.string()).optional().describe('claims asked for at userinfo by name'),
   expires: instant,
   givenName: z.string().optional(),
@@ -32,6 +37,10 @@ export function createToken(state: State, value: Token, ttl: number): Promise<Re
   return state.create(keys.token(value.id), writeRecord(token, value), ttl)
 }
 
+/** What the Go service left empty is absent. */
 export async function findToken(state: State, jti: string, log: Log): Promise<Token | null> {
-  return readRecord(token, await state.get(keys.token(jti)), log)
+  const found = readRecord(token, await state.get(keys.token(jti)), log)
+  if (found === null) return null
+  const { givenName, familyName, session } = found
+  return { ...found, givenName: givenName || undefined, familyName: familyName || undefined, session: session || undefined }
 }

@@ -21,10 +21,15 @@ describe.each(engines)('a completion on %s', (engine) => {
       const sound = await warmIsolate(store)
       const luck = misfortune()
       const victim = await warmIsolate(store, luck.wrap)
-      for (let nth = 1, struck = true; struck; nth++) struck = await completesAfter(fault, nth, { sound, victim, luck, before })
+      for (const asked of requests) {
+        for (let nth = 1, struck = true; struck; nth++) struck = await completesAfter(fault, nth, { sound, victim, luck, before, asked })
+      }
     })
   })
 })
+
+/** What a client may ask for that a completion could lose: each sign-in here is of this very moment. */
+const requests: Record<string, string>[] = [{}, { max_age: '0', login_hint: GRACE }]
 
 interface Setting {
   sound: TestService
@@ -32,38 +37,51 @@ interface Setting {
   victim: TestService
   luck: Misfortune
   before: string | null
+  asked: Record<string, string>
 }
 
 /** False when the completion made fewer calls than `nth`, so that nothing befell it. */
-async function completesAfter(fault: Fault, nth: number, { sound, victim, luck, before }: Setting): Promise<boolean> {
+async function completesAfter(fault: Fault, nth: number, { sound, victim, luck, before, asked }: Setting): Promise<boolean> {
   const { browser, moveTo } = roaming(sound)
   if (before !== null) await freshCode(sound, browser, before)
-  const auth = await waitingRequest(browser)
+  const auth = await waitingRequest(browser, asked)
 
   moveTo(victim)
   luck.strikes(fault, nth)
   const answer = await luck.outcome(pick(browser, auth))
   moveTo(sound)
   const struck = luck.calls.length >= nth
-  const redirected = answer === 'stopped' ? null : codeIn(answer)
-  if (redirected !== null || !struck) {
-    await expectSignedIn(sound, browser, redirected ?? '') // nothing befell it, or nothing that mattered
-    return struck
-  }
-  if (answer === 'stopped') expect(fault).toBe('stops')
-  else expect(answer.status).toBe(503)
+  if (answer === 'stopped') await startsOver({ fault, auth, browser, sound, luck })
+  else await expectSignedIn(sound, browser, await codeOf(answer, browser, auth))
+  return struck
+}
 
-  // The form again: the request waits still, or it was consumed and the page says so.
+/** An isolate that died answered nothing: the form again, and where the request was consumed, as the page advises, from the start. */
+async function startsOver(of: { fault: Fault; auth: string; browser: TestBrowser; sound: TestService; luck: Misfortune }): Promise<void> {
+  const { fault, auth, browser, sound, luck } = of
+  expect(fault).toBe('stops')
   const [waits = null] = await standing(sound, [keys.request(auth)])
   const made = luck.calls.filter(({ method, on }) => method === 'create' && on.startsWith('code.')).map(({ on }) => on)
   if (waits !== null) expect(await standing(sound, made)).toEqual([])
   const retried = await pick(browser, auth)
   expect(retried.status).toBe(waits !== null ? 303 : 400)
   expect(codeIn(retried) !== null).toBe(waits !== null)
-
-  // Then from the start, as the page advises.
   await expectSignedIn(sound, browser, codeIn(retried) ?? (await freshCode(sound, browser)))
-  return true
+}
+
+/** The code an answer comes to for who sends the form again when told to try later, and follows redirects; never by another page. */
+async function codeOf(answer: Response, browser: TestBrowser, auth: string): Promise<string> {
+  const last = answer.status === 503 ? await pick(browser, auth) : answer
+  expect(last.status).toBe(303)
+  const code = codeIn(last)
+  if (code !== null) return code
+  const to = last.headers.get('location') ?? ''
+  expect(to).toMatch(/^http:\/\/localhost:8787\/authorize\?/)
+  const silent = codeIn(await browser.get(to))
+  expect(silent, to).not.toBeNull()
+  // A reload of it is safe.
+  expect(codeIn(await browser.get(to))).not.toBeNull()
+  return silent ?? ''
 }
 
 async function expectSignedIn(sound: TestService, browser: TestBrowser, code: string): Promise<void> {

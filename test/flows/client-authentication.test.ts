@@ -177,8 +177,9 @@ describe('what is no secret authenticates nobody', () => {
     const code = await backendCode(client_id, at)
     const answer = await present(code, {}, basic(client_id, presented), at)
     expect(await errorOf(answer, 401)).toMatchObject({ error: 'invalid_client' })
-    const said = at.logs.some((line) => JSON.parse(line).event === 'client.secret_missing')
-    expect(said).toBe(kept === null)
+    const events = at.logs.map((line) => JSON.parse(line).event)
+    const expected = kept === null ? 'client.secret_missing' : 'client.secret_unreadable'
+    expect(events.filter((event) => event.startsWith('client.secret'))).toEqual([expected])
   })
 })
 

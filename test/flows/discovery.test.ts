@@ -50,6 +50,7 @@ describe('OIDC Discovery 3: the discovery document', () => {
       authorization_endpoint: 'http://localhost:8787/authorize',
       token_endpoint: 'http://localhost:8787/token',
       userinfo_endpoint: 'http://localhost:8787/userinfo',
+      end_session_endpoint: 'http://localhost:8787/end_session',
       jwks_uri: 'http://localhost:8787/keys',
       revocation_endpoint: 'http://localhost:8787/revoke',
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
@@ -72,6 +73,10 @@ describe('OIDC Discovery 3: the discovery document', () => {
       request_uri_parameter_supported: false,
       prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
       authorization_response_iss_parameter_supported: true,
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+      frontchannel_logout_supported: true,
+      frontchannel_logout_session_supported: true,
     })
   })
 
@@ -191,8 +196,13 @@ describe('RFC 8414 2: the authorization server metadata', () => {
     expect(Object.keys(oauth).sort()).toEqual([
       'authorization_endpoint',
       'authorization_response_iss_parameter_supported',
+      'backchannel_logout_session_supported',
+      'backchannel_logout_supported',
       'code_challenge_methods_supported',
       'device_authorization_endpoint',
+      'end_session_endpoint',
+      'frontchannel_logout_session_supported',
+      'frontchannel_logout_supported',
       'grant_types_supported',
       'introspection_endpoint',
       'introspection_endpoint_auth_methods_supported',

@@ -1,9 +1,12 @@
 import { env } from 'cloudflare:workers'
 import policyDocument from 'sluis-policy'
 import serviceDocument from 'sluis-service'
+import { inject } from 'vitest'
 import { durableObjectIndex } from '../../src/adapters/durable-object/index-set.ts'
 import type { ShardNamespace } from '../../src/adapters/durable-object/protocol.ts'
 import { durableObjectState } from '../../src/adapters/durable-object/state.ts'
+import { dynamodbIndex } from '../../src/adapters/dynamodb/index-set.ts'
+import { dynamodbState } from '../../src/adapters/dynamodb/state.ts'
 import { localSealer } from '../../src/adapters/local/sealer.ts'
 import { memoryIndex } from '../../src/adapters/memory/index-set.ts'
 import { memorySecrets, secretsMemory } from '../../src/adapters/memory/secrets.ts'
@@ -17,6 +20,7 @@ import { utf8 } from '../../src/crypto/bytes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
 import type { Random } from '../../src/ports/platform.ts'
 import { jsonLog } from '../../src/telemetry/log.ts'
+import { tableClient } from './aws-adapters.ts'
 
 /** A clock that stands until it is moved. */
 export interface TestClock {
@@ -38,7 +42,7 @@ export function testClock(start = Date.UTC(2026, 10, 30, 12)): TestClock {
 export const random: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) }
 
 export type Engine = 'memory' | 'durable-object' | 'dynamodb'
-export const engines: readonly Engine[] = ['memory', 'durable-object']
+export const engines: readonly Engine[] = ['memory', 'durable-object', 'dynamodb']
 
 /** One store, as several isolates see it. */
 export interface TestStore {
@@ -49,6 +53,8 @@ export interface TestStore {
 }
 
 let stores = 0
+/** Of this worker: the emulator serves several, and each store is its own. */
+const run = Math.floor(Math.random() * 2 ** 40).toString(36)
 
 export interface TestStoreOptions {
   clock?: TestClock
@@ -61,12 +67,13 @@ export interface TestStoreOptions {
 /** A fresh store of the repository's dev documents. */
 export function testStore(engine: Engine, { clock = testClock(), edit, namespace = objects() }: TestStoreOptions = {}): TestStore {
   const documents = structuredClone({ service: serviceDocument, policy: policyDocument })
-  documents.service.instance = `t${++stores}-${engine}`
+  documents.service.instance = `t${++stores}-${run}`
   edit?.(documents)
   const { instance } = documents.service
   const sealer = localSealer({ sealKey: encodeBase64url(new Uint8Array(32).fill(7)), random })
   const memory = secretsMemory()
   const store = createMemoryStore()
+  const dynamodb = engine === 'dynamodb' ? tableClient(inject('awsEmulator'), instance) : null
   return {
     clock,
     documents,
@@ -76,8 +83,16 @@ export function testStore(engine: Engine, { clock = testClock(), edit, namespace
         const shared = { store, clock, module: 'oidc' as const }
         return { state: memoryState(shared), index: memoryIndex(shared), secrets, sealer }
       }
-      const placed = { namespace, instance, clock, random, module: 'oidc' as const }
-      return { state: durableObjectState(placed), index: durableObjectIndex(placed), secrets, sealer }
+      const placed = { instance, clock, random, module: 'oidc' as const }
+      if (dynamodb !== null) {
+        return {
+          state: dynamodbState({ ...placed, client: dynamodb }),
+          index: dynamodbIndex({ ...placed, client: dynamodb }),
+          secrets,
+          sealer,
+        }
+      }
+      return { state: durableObjectState({ ...placed, namespace }), index: durableObjectIndex({ ...placed, namespace }), secrets, sealer }
     },
   }
 }

@@ -166,7 +166,7 @@ describe('the bindings of the Worker', () => {
     const counted = allowing(1)
     const clock = testClock()
     const { documents } = testStore('memory')
-    const { limits } = compose({ ...bindings, [binding]: counted }, documents, { clock, random, log: noLog, audit: noAudit }).issuer
+    const { limits } = compose({ ...bindings, [binding]: counted }, documents, { clock, random, fetch, log: noLog, audit: noAudit }).issuer
     expect([limits[name].period, await limits[name].allows('a'), await limits[name].allows('a')]).toEqual([period, true, false])
     expect(counted.keys).toEqual(['a', 'a'])
   })
@@ -174,7 +174,7 @@ describe('the bindings of the Worker', () => {
   it('may be missing: then nothing is limited', async () => {
     const { documents } = testStore('memory')
     const { TOKEN: _, USER_CODE: _2, SIGN_IN: _3, DEVICE_POLL: _4, ...bindings } = env as unknown as Env
-    const { limits } = compose(bindings, documents, { clock: testClock(), random, log: noLog }).issuer
+    const { limits } = compose(bindings, documents, { clock: testClock(), random, fetch, log: noLog }).issuer
     for (const { allows } of Object.values(limits)) expect(await allows('a')).toBe(true)
   })
 })

@@ -53,7 +53,7 @@ export class AwsError extends Error {
   readonly type: string
   /** HTTP. */
   readonly status: number
-  /** The JSON answer; empty for S3. */
+  /** The JSON answer; empty for S3. A refusal about the signature is without its words, which quote the request and its session token. */
   readonly body: Readonly<Record<string, unknown>>
   /** An earlier attempt of this call went out and its answer never came: it may have been carried out, and this may be the refusal of its repetition. */
   readonly mayHaveLanded: boolean
@@ -92,7 +92,15 @@ function advice(error: AwsError, resource: string): string {
       return `the access key is not known, or has expired (asked for ${resource})`
     case 'InvalidSignatureException':
     case 'SignatureDoesNotMatch':
-      return `the secret access key does not belong to the access key (asked for ${resource})`
+      return `the secret access key does not belong to the access key, or the clock is off (asked for ${resource})`
+    case 'RequestTimeTooSkewed':
+    case 'RequestExpired':
+    case 'RequestInTheFuture':
+      return `the clock is off (asked for ${resource})`
+    case 'PermanentRedirect':
+    case 'TemporaryRedirect':
+    case 'AuthorizationHeaderMalformed':
+      return `${resource} is in another region, or its endpoint is another`
     case 'NoSuchBucket':
       return `${resource} does not exist`
     case 'NotFoundException':

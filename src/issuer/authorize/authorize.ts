@@ -3,9 +3,9 @@ import { invalidRequest, OAuthError } from '../../http/oauth-error.ts'
 import { type Parameters, queryParameters } from '../../http/parameters.ts'
 import { isSameOrigin } from '../../http/same-origin.ts'
 import { isPortError } from '../../ports/error.ts'
-import { endpoints } from '../endpoints.ts'
 import type { Issuer } from '../issuer.ts'
 import { answerClient, type Return } from './answer-client.ts'
+import { authorizationUrl, LONGEST_LOCATION } from './authorization-url.ts'
 import type { Asked } from './check.ts'
 import { knownClient } from './checks/known-client.ts'
 import { registeredRedirectUri } from './checks/registered-redirect-uri.ts'
@@ -49,12 +49,11 @@ function identify(parameters: Parameters, issuer: Issuer): Asked {
   return { parameters, clientId, client, redirectUri: registeredRedirectUri(parameters, client) }
 }
 
-/** bytes: what HTTP clients and proxies take in one header */
-const LONGEST_LOCATION = 15_000
-
 function byGet(parameters: Parameters, issuer: Issuer): string {
-  const query = new URLSearchParams(parameters.names().flatMap((name) => parameters.all(name).map((value) => [name, value])))
-  return `${issuer.url}${endpoints.authorization}?${query}`
+  return authorizationUrl(
+    parameters.names().flatMap((name) => parameters.all(name).map((value): [string, string] => [name, value])),
+    issuer,
+  )
 }
 
 function returnTo({ parameters, client, clientId, redirectUri }: Asked): Return {

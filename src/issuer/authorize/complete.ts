@@ -1,14 +1,14 @@
 import { readCookie, setCookie, ssoCookie } from '../../http/cookies.ts'
-import { temporarilyUnavailable } from '../../http/oauth-error.ts'
 import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { isPortError } from '../../ports/error.ts'
 import { type AuthorizationRequest, consumeRequest } from '../../records/authorization-request.ts'
 import type { Found } from '../../records/record.ts'
-import { admissionOf } from '../admission.ts'
+import { type Admission, admissionOf } from '../admission.ts'
 import type { Issuer } from '../issuer.ts'
 import { answerClient, type Return } from './answer-client.ts'
+import { askAgain } from './ask-again.ts'
 import { beginSignIn, type Proof } from './begin-sign-in.ts'
-import { issueCode } from './issue-code.ts'
+import { type CodeContents, issueCode } from './issue-code.ts'
 import { alreadyCompleted, clientGone, clientName, notAdmitted, notInDirectory } from './refusals.ts'
 
 // What the rooms of src/signin need of this one; they import nothing else of it.
@@ -17,12 +17,16 @@ export type { Issuer } from '../issuer.ts'
 export type { Proof } from './begin-sign-in.ts'
 export { requestGone } from './refusals.ts'
 
+type Admitted = Extract<Admission, { state: 'admitted' }>
+
 /**
  * The one way a proof becomes a code. Order of writes: the sign-in's records; then the request is consumed, which of several completions
- * one does; then the code. A refusal before that leaves the request for somebody else to complete.
+ * one does; then the code. A refusal before that leaves the request for somebody else to complete; a store that fails from there on costs
+ * the person a redirect, never the sign-in they have just made.
  *
  * @param request the browser's, already known to be the one the pending request is bound to
- * @throws Refusal, with a page, to a person who may not or need not complete it. PortError Unavailable
+ * @throws Refusal, with a page, to a person who may not or need not complete it. PortError Unavailable: no sign-in has begun, and the form
+ *   can be sent again
  */
 export async function completeSignIn(
   request: Request,
@@ -50,33 +54,36 @@ export async function completeSignIn(
     return notAdmitted(audience, proof.person, issuer, cookie)
   }
 
-  return handingOver(cookie, async () => {
-    if (!(await consumed(pending, issuer))) return alreadyCompleted(clientName(audience), issuer, cookie)
-    const { client_id, redirect_uri, code_challenge, scopes, nonce, claims } = asked
-    const { groups, given_name, family_name } = admission
-    const { person: identity, method, acr, amr, authTime: auth_time } = proof
-    const code = await issueCode(
-      {
-        ...{ client_id, redirect_uri, code_challenge, scopes, nonce, claims, resource },
-        ...{ identity, given_name, family_name, groups, sso: begun.id, method, acr, amr, auth_time },
-      },
-      issuer,
-    )
-    issuer.audit.record({ event: 'signin.completed', subject: identity, client: client_id, resource, how: method, sign_in: begun.id })
-    return answerClient(returnTo(asked, audience), { code }, issuer, cookie)
-  })
-}
-
-/** Once a sign-in has begun its cookie is handed over whatever comes after: the one before it may stand for nothing any more. */
-async function handingOver(cookie: Readonly<Record<string, string>>, rest: () => Promise<Response>): Promise<Response> {
+  const completed = {
+    event: 'signin.completed',
+    subject: proof.person,
+    how: proof.method,
+    sign_in: begun.id,
+    client: asked.client_id,
+    resource,
+  }
   try {
-    return await rest()
+    if (!(await consumed(pending, issuer))) return alreadyCompleted(clientName(audience), issuer, cookie)
+    const code = await issueCode(codeContents(pending.value, proof, admission, begun.id), issuer)
+    issuer.audit.record(completed)
+    return answerClient(returnTo(asked, audience), { code }, issuer, cookie)
   } catch (error) {
-    throw isPortError(error, 'Unavailable') ? temporarilyUnavailable(RETRY_AFTER, { cause: error, headers: cookie }) : error
+    if (!isPortError(error, 'Unavailable')) throw error
+    issuer.log.warn('signin.asks_again', { error })
+    issuer.audit.record(completed)
+    return askAgain(pending.value, { cause: error, headers: cookie }, issuer)
   }
 }
 
-const RETRY_AFTER = 5 // s, as everywhere a store is away
+function codeContents({ request, resource }: AuthorizationRequest, proof: Proof, admitted: Admitted, signIn: string): CodeContents {
+  const { client_id, redirect_uri, code_challenge, scopes, nonce, claims } = request
+  const { groups, given_name, family_name } = admitted
+  const { person: identity, method, acr, amr, authTime: auth_time } = proof
+  return {
+    ...{ client_id, redirect_uri, code_challenge, scopes, nonce, claims, resource },
+    ...{ identity, given_name, family_name, groups, sso: signIn, method, acr, amr, auth_time },
+  }
+}
 
 /** A sign-in for a page of ours (`/account`, `/device`): no client, and no code. */
 async function completeOwn(request: Request, pending: Found<AuthorizationRequest>, proof: Proof, issuer: Issuer): Promise<Response> {
@@ -92,16 +99,15 @@ async function completeOwn(request: Request, pending: Found<AuthorizationRequest
   }
   const begun = await beginSignIn(proof, [], readCookie(request, ssoCookie(issuer.url)), issuer)
   const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
-  return handingOver(cookie, async () => {
-    if (!(await consumed(pending, issuer))) return alreadyCompleted(issuer.site.name, issuer, cookie)
-    issuer.audit.record({ event: 'signin.completed', subject: proof.person, how: proof.method, sign_in: begun.id })
-    return new Response(null, { status: 303, headers: { location: pending.value.request.redirect_uri, ...cookie } })
-  })
+  // The page asks nothing of the request: whether it is known to be gone or not, the sign-in stands.
+  if ((await consumedOrUnknown(pending, issuer)) === false) return alreadyCompleted(issuer.site.name, issuer, cookie)
+  issuer.audit.record({ event: 'signin.completed', subject: proof.person, how: proof.method, sign_in: begun.id })
+  return new Response(null, { status: 303, headers: { location: pending.value.request.redirect_uri, ...cookie } })
 }
 
 /** OpenID Connect Core section 3.1.2.1: the client named one person, and this is another. */
 async function wrongPerson(pending: Found<AuthorizationRequest>, proof: Proof, audience: Audience, issuer: Issuer): Promise<Response> {
-  if (!(await consumed(pending, issuer))) return alreadyCompleted(clientName(audience), issuer)
+  if ((await consumedOrUnknown(pending, issuer)) === false) return alreadyCompleted(clientName(audience), issuer)
   auditRefusal(proof, audience, 'the client asked for another person', issuer)
   const answer = { error: 'login_required', error_description: 'another person signed in than the one asked for' }
   return answerClient(returnTo(pending.value.request, audience), answer, issuer)
@@ -115,6 +121,17 @@ async function consumed(pending: Found<AuthorizationRequest>, issuer: Issuer): P
   } catch (error) {
     if (isPortError(error, 'Conflict', 'NotFound')) return false
     throw error
+  }
+}
+
+/** Null when the store does not say whether it is: what follows needs no more than that it may be. */
+async function consumedOrUnknown(pending: Found<AuthorizationRequest>, issuer: Issuer): Promise<boolean | null> {
+  try {
+    return await consumed(pending, issuer)
+  } catch (error) {
+    if (!isPortError(error, 'Unavailable')) throw error
+    issuer.log.warn('signin.request_left', { error })
+    return null
   }
 }
 

@@ -5,7 +5,8 @@ import { json } from '../../http/respond.ts'
 import { endSession, endSessions } from '../../logout/endings.ts'
 import { isPortError } from '../../ports/error.ts'
 import { type PersonId, personId } from '../../ports/keys.ts'
-import { findSession, findSessionPerson, listSessionPage, type Session } from '../../records/session.ts'
+import type { Session } from '../../records/session.ts'
+import { findSessionById, listSessionPage } from '../../records/sessions.ts'
 import type { Issuer } from '../issuer.ts'
 import { askerOf, requireOperator } from './asker.ts'
 import { sessionView } from './view.ts'
@@ -32,10 +33,10 @@ export async function listSessions(request: Request, issuer: Issuer): Promise<Re
 export async function deleteSession(request: Request, issuer: Issuer): Promise<Response> {
   const asker = await askerOf(request, issuer)
   const sid = new URL(request.url).pathname.split('/').at(-1) ?? '' // as it is: no session's id has anything to decode
-  const person = await findSessionPerson(issuer.state, sid)
-  const found = person === null ? null : await findSession(issuer.state, person, sid, issuer.log)
+  const found = await findSessionById(issuer.state, sid, issuer.log)
+  const person = found === null ? null : personId(found.identity)
   if (person !== asker.person && !(await asker.isOperator())) throw notFound() // whether it exists is not theirs to learn
-  if (person === null || found === null) throw notFound()
+  if (person === null) throw notFound()
   if (person !== asker.person) await requireOperator(asker, `ended a session of ${person}`, issuer)
   await endSession({ person, sid, cause: person === asker.person ? 'sign_out' : 'operator', by: asker.person }, issuer)
   return json({ ended: 1 })
@@ -69,7 +70,7 @@ function filter(parameters: Parameters): { person: PersonId | undefined; client:
 
 async function page(person: PersonId | null, token: string | undefined, issuer: Issuer): Promise<{ sessions: Session[]; next?: string }> {
   try {
-    return await listSessionPage(issuer.state, person, token, issuer.log)
+    return await listSessionPage(issuer, person, token, issuer.log)
   } catch (error) {
     if (isPortError(error, 'BadPage')) throw invalidRequest('page is not one that this listing gave')
     throw error

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { Client } from '../../config/policy.ts'
 import { declared } from '../../config/policy.ts'
 import { decodeBase64 } from '../../crypto/base64url.ts'
@@ -9,6 +8,7 @@ import type { Parameters } from '../../http/parameters.ts'
 import { brake, clientAddress } from '../../http/rate-limit.ts'
 import { isPortError } from '../../ports/error.ts'
 import type { Secret } from '../../ports/secrets.ts'
+import { documents, SecretDocumentError } from '../../records/external-documents.ts'
 import type { Issuer } from '../issuer.ts'
 
 /** How a client may prove itself at the token endpoint (RFC 6749 section 2.3.1, OpenID Connect Core section 9). */
@@ -94,6 +94,7 @@ async function isSecretOf(clientId: string, client: Client, presented: string, i
   if (kept === null) return false
   const previousCounts = issuer.clock.now() - kept.modified < PREVIOUS_SECRET_GRACE
   const current = secretText(client, kept.value)
+  if (current === null) issuer.log.error('client.secret_unreadable', { client: clientId })
   const previous = kept.previous === undefined || !previousCounts ? null : secretText(client, kept.previous)
   // Both are compared always, so that the time taken doesn't say which one matched.
   const [isCurrent, isPrevious] = await Promise.all([equalSecret(presented, current ?? ''), equalSecret(presented, previous ?? '')])
@@ -112,18 +113,11 @@ async function keptSecret(clientId: string, client: Client, issuer: Issuer): Pro
 
 /** `internal/` holds the secret itself, `external/oidc/` an oidc/v1 document. null for what is neither: it authenticates nobody. */
 function secretText(client: Client, value: Bytes): string | null {
-  const text = fromUtf8(value)
-  if (text === null || text === '') return null
-  if (!client.secret?.startsWith('external/')) return text
-  return oidcDocumentSecret(text)
-}
-
-const oidcDocument = z.looseObject({ schema: z.literal('oidc/v1'), 'client-id': z.string(), 'client-secret': z.string().min(1) })
-
-function oidcDocumentSecret(text: string): string | null {
+  if (!client.secret?.startsWith('external/')) return fromUtf8(value) || null
   try {
-    return oidcDocument.safeParse(JSON.parse(text)).data?.['client-secret'] ?? null
-  } catch {
+    return documents.oidc.decode(value)['client-secret']
+  } catch (error) {
+    if (!(error instanceof SecretDocumentError)) throw error
     return null
   }
 }

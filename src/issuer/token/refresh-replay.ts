@@ -1,9 +1,11 @@
 import { sha256Hex } from '../../crypto/digest.ts'
 import { endSession } from '../../logout/endings.ts'
 import { isPortError } from '../../ports/error.ts'
+import { personId } from '../../ports/keys.ts'
 import { drawIdNear, placeOf } from '../../records/ids.ts'
 import { createRefreshToken, findRefreshToken, refreshTokenLifetime } from '../../records/refresh-token.ts'
-import { findSession, findSessionPerson } from '../../records/session.ts'
+import { findSessionPerson } from '../../records/session.ts'
+import { findSessionById } from '../../records/sessions.ts'
 import type { SpentMark } from '../../records/spent-mark.ts'
 import { createToken } from '../../records/token.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
@@ -87,9 +89,8 @@ async function orMoved(write: Promise<unknown>): Promise<void> {
 }
 
 async function endReused({ clientId }: RefreshRequest, { sid }: SpentMark, issuer: Issuer): Promise<void> {
-  const person = await findSessionPerson(issuer.state, sid)
-  const found = person === null ? null : await findSession(issuer.state, person, sid, issuer.log)
-  if (person === null || found === null || found.value.client_id !== clientId) return
+  const session = await findSessionById(issuer.state, sid, issuer.log)
+  if (session?.client_id !== clientId) return
   issuer.log.warn('refresh_token.reused', { client: clientId })
-  await endSession({ person, sid, cause: 'reuse', by: 'system' }, issuer)
+  await endSession({ person: personId(session.identity), sid, cause: 'reuse', by: 'system' }, issuer)
 }

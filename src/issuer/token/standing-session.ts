@@ -1,10 +1,10 @@
 import { isPortError } from '../../ports/error.ts'
+import { findLegacySession } from '../../records/legacy-session.ts'
 import type { Found } from '../../records/record.ts'
 import { refreshTokenLifetime, type SessionRef } from '../../records/refresh-token.ts'
 import {
   createSession,
   createSessionPointer,
-  findLegacySession,
   findSession,
   renewSessionPointer,
   type Session,
@@ -36,7 +36,7 @@ export async function findStanding(request: RefreshRequest, ref: SessionRef, iss
   }
   const legacy = await findLegacySession(state, ref.sid, log)
   if (legacy === null) throw notLive()
-  const allowed = await refreshable(request, legacy, issuer)
+  const allowed = await refreshable(request, legacy.value, issuer)
   const found = await adopt(allowed, issuer)
   if (found === null) throw notLive()
   return { found, allowed }

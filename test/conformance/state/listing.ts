@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { encodePage } from '../../../src/ports/page.ts'
 import type { State } from '../../../src/ports/state.ts'
 import { bytes } from '../arrange.ts'
 import { MINUTE, type StateCase } from './subject.ts'
@@ -70,6 +71,51 @@ export const listingCases: readonly StateCase[] = [
       }
       expect(new Set(seen).size).toBe(seen.length)
       expect(seen.filter((key) => keys.includes(key))).toEqual(keys)
+    },
+  },
+  {
+    id: 'paging/last-record-gone',
+    rule: 'a page goes on after the last record of the one before, though that record is gone',
+    async holds({ open }) {
+      const state = open()
+      const keys = await fill(state, 6, (n) => `tok.p.${n}`)
+      const { entries, next } = await state.list('tok.p.', { limit: 2 })
+      for (const { key } of entries) await state.delete(key)
+      const rest = await state.list('tok.p.', { page: next })
+      expect(rest.entries.map((entry) => entry.key)).toEqual(keys.slice(2))
+    },
+  },
+  {
+    id: 'paging/through-the-dead',
+    rule: 'a page is full though more dead records than it holds stand before the next live one',
+    async holds({ open, clock }) {
+      const state = open()
+      await Promise.all(Array.from({ length: 30 }, (_, n) => state.put(`tok.p.dead-${n}`, bytes('x'), 1)))
+      clock.advance(1_000)
+      const keys = await fill(state, 3, (n) => `tok.p.live-${n}`)
+      expect(await pages(state, 'tok.p.', 2)).toEqual([keys.slice(0, 2), keys.slice(2)])
+    },
+  },
+  {
+    id: 'paging/token-beside-the-prefix',
+    rule: 'a token whose key is not under its prefix, which no page ends with, goes on where that key would stand',
+    async holds({ open }) {
+      const state = open()
+      const keys = await fill(state, 3, (n) => `tok.p.${n}`)
+      for (const [last, expected] of [
+        ['', keys],
+        ['tok.', keys],
+        ['tok.o.999', keys],
+        ['tok.q.', []],
+        ['ses.ada.s1', keys],
+        ['zzz', []],
+      ] as const) {
+        const page = encodePage('tok.p.', last)
+        expect(
+          (await state.list('tok.p.', { page })).entries.map((entry) => entry.key),
+          last,
+        ).toEqual(expected)
+      }
     },
   },
   {
@@ -157,6 +203,38 @@ export const listingCases: readonly StateCase[] = [
       await Promise.all(keys.toReversed().map((key) => state.put(key, bytes('x'), MINUTE)))
       expect((await pages(state, '', 4)).flat()).toEqual(keys)
       expect((await pages(state, 'issuer:', 1)).flat()).toEqual(['issuer:held:ada@acme.example', 'issuer:sso-cookie:c'])
+    },
+  },
+  {
+    id: 'list/converted-order',
+    rule: 'the order is that of logical keys, though the layout orders their items by other letters, and pages lose none',
+    async holds({ open }) {
+      const ordered = {
+        oidc: [
+          ['keyring.', ['keyring.ES256-x:k', 'keyring.ES256:k', 'keyring.ES256:k1', 'keyring.ES256:k:1', 'keyring.ES:k']],
+          ['issuer:keyring:retired:', ['issuer:keyring:retired:A1:k', 'issuer:keyring:retired:A:k']],
+          ['ses.', ['ses.ada-b.s', 'ses.ada.s', 'ses.ada.s.1', 'ses.ada0.s']],
+          ['lease.tick:', ['lease.tick:a', 'lease.tick:a1', 'lease.tick:a:b', 'lease.tick:b']],
+          ['gate.other.', ['gate.other.a-b', 'gate.other.a.b', 'gate.other.a0']],
+        ],
+        github: [['app.gh.runner.', ['app.gh.runner.a-c', 'app.gh.runner.a.b', 'app.gh.runner.a0', 'app.gh.runner.aa.b']]],
+      } as const
+      for (const [module, families] of Object.entries(ordered)) {
+        const state = open(module === 'github' ? 'github' : 'oidc')
+        for (const [prefix, sorted] of families) {
+          await Promise.all(sorted.toReversed().map((key) => state.put(key, bytes(key), MINUTE)))
+          for (const limit of [1, 2, 10]) expect((await pages(state, prefix, limit)).flat(), prefix).toEqual(sorted)
+        }
+      }
+    },
+  },
+  {
+    id: 'list/longer-than-any',
+    rule: 'a prefix longer than any key lists nothing',
+    async holds({ open }) {
+      await open().put('tok.a', bytes('x'), MINUTE)
+      for (const prefix of [`tok.${'a'.repeat(2_000)}`, `issuer:held:${'\u{e9}'.repeat(1_000)}`])
+        expect(await open().list(prefix)).toEqual({ entries: [] })
     },
   },
   {

@@ -27,7 +27,10 @@ import { askToSignOut, endSession, signedOut, signOutHere } from './issuer/sign-
 import { demoClient, startPage } from './issuer/start-page.ts'
 import { token } from './issuer/token/token.ts'
 import { userinfo } from './issuer/userinfo.ts'
+import { callBudget } from './logout/calls.ts'
+import { type TellingParts, tellClients } from './logout/telling.ts'
 import { ops } from './ops/ops.ts'
+import type { Ending } from './records/ending.ts'
 import { chooser } from './signin/chooser.ts'
 import { picker } from './signin/picker/picker.ts'
 
@@ -89,7 +92,14 @@ export function createApp(services: Services): Hono<HttpEnv & { Bindings: Env }>
   app.use(cors(routes.flatMap(({ path, open }) => (open === true ? [path] : []))))
   app.use(issuerHost(issuer.url), allowedMethods(methodsByPath()))
   for (const { path, methods, handler } of routes) {
-    app.on([...methods], path, (c) => handler(c.req.raw, ofRequest(issuer, c.get('requestId')), services, c.env))
+    app.on([...methods], path, (c) =>
+      handler(
+        c.req.raw,
+        ofRequest(services, c.get('requestId'), (work) => c.executionCtx.waitUntil(work)),
+        services,
+        c.env,
+      ),
+    )
   }
   app.notFound(() => {
     throw notFound()
@@ -108,15 +118,28 @@ function methodsByPath(): Record<string, string[]> {
 
 /**
  * The issuer as one request sees it: its log lines and audit events name the request, and all of it happens at one instant, so that nothing
- * expires between two looks at the clock.
+ * expires between two looks at the clock. What is told to clients afterwards goes by the real one.
  */
-function ofRequest(issuer: Issuer, requestId: string): Issuer {
+function ofRequest({ issuer, subrequests, telling }: Services, requestId: string, waitUntil: (work: Promise<void>) => void): Issuer {
   const began = issuer.clock.now()
+  const log = issuer.log.with({ request_id: requestId })
+  const calls = callBudget(subrequests)
   return {
     ...issuer,
     clock: { now: () => began },
     requestId,
-    log: issuer.log.with({ request_id: requestId }),
+    log,
     audit: auditOfRequest(issuer.audit, requestId),
+    calls,
+    tell: (ending) => waitUntil(tellAfterwards(ending, { ...telling, log, calls })),
+  }
+}
+
+/** What fails here is the tick's to do. */
+async function tellAfterwards(ending: Ending, parts: TellingParts): Promise<void> {
+  try {
+    await tellClients(ending, parts)
+  } catch (error) {
+    parts.log.error('ending.unfinished', { error })
   }
 }

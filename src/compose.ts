@@ -23,6 +23,9 @@ import type { Readiness, StoreCheck } from './issuer/health.ts'
 import type { Issuer, Limits } from './issuer/issuer.ts'
 import { createKeyring } from './keyring/keyring.ts'
 import { guardStateSecret } from './keyring/state-secret.ts'
+import { callBudget } from './logout/calls.ts'
+import { LOGOUT_TOKEN_LIFETIME } from './logout/logout-token.ts'
+import type { TellingParts } from './logout/telling.ts'
 import type { Operations } from './ops/ops.ts'
 import { longestToken } from './policy/lifetimes.ts'
 import { cachedSecrets } from './ports/cached-secrets.ts'
@@ -94,6 +97,10 @@ export interface Services {
   ways: WaysIn
   operations: Operations
   readiness: Readiness
+  /** Calls that one invocation makes at most, of stores and of others. */
+  subrequests: number
+  /** What telling clients works with beside the calls it may make. */
+  telling: Omit<TellingParts, 'calls'>
 }
 
 /**
@@ -117,13 +124,21 @@ export function compose(env: Env, documents: Documents, platform: Platform): Ser
 export function composeOn(
   adapters: Adapters,
   { service, policy }: Documents,
-  platform: Omit<Platform, 'fetch'> & { opsKey?: Bytes | null; limits?: Limits },
+  platform: Platform & { opsKey?: Bytes | null; limits?: Limits },
 ): Services {
-  const { clock, random, log, audit = noAudit, opsKey = null, limits = noLimits } = platform
+  const { clock, random, fetch, log, audit = noAudit, opsKey = null, limits = noLimits } = platform
   const { state, index, sealer } = adapters
   const secrets = cachedSecrets(adapters.secrets, clock)
   const { instance, issuer: url, keyring: settings, directory } = service
-  const keyring = createKeyring({ state, sealer, clock, instance, settings, longestToken: longestToken(policy), log })
+  const keyring = createKeyring({
+    state,
+    sealer,
+    clock,
+    instance,
+    settings,
+    longestToken: Math.max(longestToken(policy), LOGOUT_TOKEN_LIFETIME),
+    log,
+  })
   const site = { name: service.name, issuer: url }
   return {
     issuer: {
@@ -141,6 +156,8 @@ export function composeOn(
       audit,
       log,
       requestId: '',
+      calls: callBudget(SUBREQUESTS[service.plan]),
+      tell: () => {},
     },
     service,
     version: packageJson.version,
@@ -150,8 +167,13 @@ export function composeOn(
       guard: () => guardStateSecret({ secrets, state, random, create: service.preset === 'embedded' }),
       stores: adapters.stores ?? [],
     },
+    subrequests: SUBREQUESTS[service.plan],
+    telling: { state, keyring, policy, url, fetch, clock, random, log },
   }
 }
+
+/** Of the 50 and the 1,000 that Cloudflare allows: what is counted here is the larger part of them, and never all. */
+const SUBREQUESTS = { free: 40, paid: 800 }
 
 function embedded(env: Env, { instance, location }: Service, { clock, random }: Platform): Adapters {
   const placed = { instance, clock, random, locationHint: location?.hint }

@@ -3,7 +3,8 @@ import service from 'sluis-service'
 import { createApp } from './app.ts'
 import { logAudit } from './audit/audit.ts'
 import { compose, type Env, type Services } from './compose.ts'
-import { resumeEndings } from './logout/endings.ts'
+import { callBudget } from './logout/calls.ts'
+import { resumeEndings } from './logout/telling.ts'
 import { jsonLog } from './telemetry/log.ts'
 
 export { StateShard } from './adapters/durable-object/state-shard.ts'
@@ -49,12 +50,13 @@ export default {
   async scheduled(_controller, env) {
     const isolate = started(env)
     if (isolate === null) return
-    const { issuer, readiness } = isolate.services
+    const { issuer, readiness, telling, subrequests } = isolate.services
     await attempt('signing keys', () => issuer.keyring.keySet())
     await attempt('renewal of signing keys', () => issuer.keyring.renew())
-    await attempt('endings', () => resumeEndings(issuer))
+    await attempt('endings', () => resumeEndings({ ...issuer, ...telling, calls: callBudget(subrequests) }))
     await attempt('state secret', async () => {
-      if ((await readiness.guard()) === 'changed') log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })
+      if ((await readiness.guard()) === 'changed')
+        log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })
     })
   },
 } satisfies ExportedHandler<Env>

@@ -3,11 +3,13 @@ import type { Policy } from '../config/policy.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Limiter } from '../http/rate-limit.ts'
 import type { Keyring } from '../keyring/keyring.ts'
+import type { Calls } from '../logout/calls.ts'
 import type { Site } from '../pages/site.ts'
 import type { Index } from '../ports/index-set.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { State } from '../ports/state.ts'
+import type { Ending } from '../records/ending.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /** Everything an endpoint works with. Built by compose; `log` and `requestId` are the request's own. */
@@ -30,6 +32,10 @@ export interface Issuer {
   audit: Audit
   log: Log
   requestId: string
+  /** What this invocation may still ask of stores and of others. */
+  calls: Calls
+  /** Tells the clients of an ending, after the answer. */
+  tell(ending: Ending): void
 }
 
 /** The brakes on guessing, each the platform's. */

@@ -74,7 +74,10 @@ function confirmation({ client, fields, returnTo }: Asked, { identity }: SignIn,
   return pageResponse(page, { site, ...(returnTo === undefined ? {} : { formActionTo: returnTo.url }) })
 }
 
-/** What this endpoint knows: OpenID Connect RP-Initiated Logout 1.0 section 2. `logout_hint` and `ui_locales` change nothing here: a browser has one sign-in, and pages one language. */
+/**
+ * What this endpoint knows (OpenID Connect RP-Initiated Logout 1.0 section 2). `logout_hint` and `ui_locales` change nothing: a browser has
+ * one sign-in, and our pages one language.
+ */
 const NAMES = ['id_token_hint', 'logout_hint', 'client_id', 'post_logout_redirect_uri', 'state', 'ui_locales']
 const RULES = { repeatable: [] }
 

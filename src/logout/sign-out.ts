@@ -4,7 +4,8 @@ import type { Site } from '../pages/site.ts'
 import { type PersonId, personId } from '../ports/keys.ts'
 import { listSessions } from '../records/sessions.ts'
 import type { SignIn } from '../records/sign-in.ts'
-import { type EndingParts, endSessions } from './endings.ts'
+import type { EndingParts } from './ending-parts.ts'
+import { endSessions } from './endings.ts'
 import { type FrontChannelTarget, frontChannelFrames } from './front-channel.ts'
 
 /** What signing a browser out works with. */

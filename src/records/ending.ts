@@ -18,17 +18,19 @@ const schema = z.looseObject({
     .discriminatedUnion('of', [
       z.strictObject({ of: z.literal('everything') }),
       z.strictObject({ of: z.literal('sign_ins'), ids: z.array(z.string()) }),
+      z.strictObject({ of: z.literal('sessions'), ids: z.array(z.string()) }),
       z.strictObject({ of: z.literal('client'), client: z.string() }),
     ])
-    .describe('everything of theirs; what these sign-ins opened, and they with it; or what one client holds'),
+    .describe('everything of theirs; what these sign-ins opened, and they with it; these sessions; or what one client holds'),
   cause: endingCause,
   by: z.string().describe('who ended them: an identity, or `system`'),
   at: instant,
+  swept: z.boolean().optional().describe('every session of it has ended: what is left is to tell the clients'),
 })
 
 export const ending = {
   key: 'logout-due.<ending>',
-  purpose: 'An ending under way: what a crash leaves of it is done by the next tick.',
+  purpose: 'An ending under way: what a crash leaves of it is done by the next tick, until every client was told.',
   lifetime: '24 h; gone as soon as it is done',
   schema,
 } satisfies RecordType<typeof schema>
@@ -37,6 +39,13 @@ export type Ending = z.output<typeof schema>
 
 export async function createEnding(state: State, value: Ending): Promise<void> {
   await state.create(keys.logoutDue(value.id), writeRecord(ending, value), ENDING_LIFETIME)
+}
+
+/** Notes that only the clients are left to tell. One that was taken away meanwhile stands for nothing when it comes back: the next tick sees so. */
+export async function markSwept(state: State, value: Ending): Promise<Ending> {
+  const swept = { ...value, swept: true }
+  await state.put(keys.logoutDue(value.id), writeRecord(ending, swept), ENDING_LIFETIME)
+  return swept
 }
 
 export function deleteEnding(state: State, id: string): Promise<void> {

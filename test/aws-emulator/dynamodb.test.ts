@@ -11,7 +11,6 @@ import {
   PutItemCommand,
   type PutItemCommandInput,
   QueryCommand,
-  ScanCommand,
   UpdateContinuousBackupsCommand,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,

@@ -74,9 +74,8 @@ export function kms(options: { region: string }): Kms {
   function decrypt(input: z.infer<typeof schemas.decrypt>, authorize: Authorize): object {
     const { keyId, sealed } = parseCiphertext(input.CiphertextBlob)
     const key = keys.get(keyId)
-    if (key === undefined) {
-      throw new Refusal('AccessDeniedException', 'The ciphertext refers to a key that does not exist, or that you may not use.')
-    }
+    // No key is ever deleted here: one that is not known stands in a spoilt ciphertext.
+    if (key === undefined) throw new Refusal('InvalidCiphertextException', '')
     if (input.KeyId !== undefined && find(input.KeyId) !== key) {
       throw new Refusal('IncorrectKeyException', 'The key ID in the request does not identify a CMK that can perform this operation.')
     }

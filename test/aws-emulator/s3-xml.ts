@@ -1,3 +1,5 @@
+import type { Answer } from './call.ts'
+
 /** `<name>` with its content: a list repeats the element, an object nests, null and undefined are left out. */
 export function element(name: string, content: unknown): string {
   if (content === null || content === undefined) return ''
@@ -33,4 +35,8 @@ const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>'
 function unescaped(text: string): string {
   const chars = Object.fromEntries(Object.entries(names).map(([char, reference]) => [reference, char]))
   return text.replace(/&(?:amp|lt|gt|quot|apos);/g, (reference) => chars[reference] ?? reference)
+}
+
+export function xmlAnswer(body: string, headers: Record<string, string> = {}): Answer {
+  return { status: 200, headers: { 'content-type': 'application/xml', ...headers }, body }
 }

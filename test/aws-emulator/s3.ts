@@ -1,13 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { ACCOUNT, type Answer, type Call, type Received, Refusal } from './call.ts'
 import type { Authorize } from './iam.ts'
 import type { Kms } from './kms.ts'
+import { list } from './s3-list.ts'
 import { addPart, beginUpload, joinParts, uploadOf } from './s3-multipart.ts'
 import {
   type Bucket,
   checkConditions,
   etagOf,
-  listKeys,
   newBucket,
   noSuchKey,
   preconditionFailed,
@@ -15,7 +14,7 @@ import {
   unquoted,
 } from './s3-objects.ts'
 import { checkDigests, checkHeeded, s3Request } from './s3-request.ts'
-import { document } from './s3-xml.ts'
+import { document, xmlAnswer } from './s3-xml.ts'
 
 export interface S3 {
   call(call: Call): Promise<Answer>
@@ -76,7 +75,7 @@ export function s3(options: { region: string; kms: Kms }): S3 {
         may('PutObject')
         const headers = stored(request)
         const UploadId = beginUpload(bucket, key, headers)
-        return xml(document('InitiateMultipartUploadResult', { Bucket: name, Key: key, UploadId }), encryption(headers))
+        return xmlAnswer(document('InitiateMultipartUploadResult', { Bucket: name, Key: key, UploadId }), encryption(headers))
       }
       case 'UploadPart': {
         may('PutObject')
@@ -91,7 +90,7 @@ export function s3(options: { region: string; kms: Kms }): S3 {
         checkConditions(bucket.objects.get(key), conditions)
         bucket.objects.set(key, { body, etag, modified: now, headers: upload.headers })
         bucket.uploads.delete(query.get('uploadId') ?? '')
-        return xml(
+        return xmlAnswer(
           document('CompleteMultipartUploadResult', { Location: request.path, Bucket: name, Key: key, ETag: `"${etag}"` }),
           encryption(upload.headers),
         )
@@ -154,66 +153,12 @@ function read(object: StoredObject, { ifMatch, ifNoneMatch }: { ifMatch?: string
   return { status: 200, headers: { 'content-type': 'binary/octet-stream', ...headers }, body: object.body }
 }
 
-function list(name: string, bucket: Bucket, query: ReadonlyMap<string, string>): Answer {
-  if (query.has('delimiter')) throw new Refusal('NotImplemented', 'The emulator lists without a delimiter', 501)
-  const maxKeys = Math.min(Number(query.get('max-keys') ?? 1000), 1000)
-  if (!Number.isInteger(maxKeys) || maxKeys < 0) throw new Refusal('InvalidArgument', 'max-keys is not a number of keys')
-  const token = query.get('continuation-token')
-  const after = token === undefined ? (query.get('start-after') ?? '') : afterOf(token)
-  const { keys, truncated } = listKeys(bucket, { prefix: query.get('prefix') ?? '', after, maxKeys })
-  const spell = query.get('encoding-type') === 'url' ? urlEncoded : (text: string) => text
-  const last = keys.at(-1)
-  return xml(
-    document('ListBucketResult', {
-      Name: name,
-      Prefix: spell(query.get('prefix') ?? ''),
-      MaxKeys: maxKeys,
-      KeyCount: keys.length,
-      EncodingType: query.get('encoding-type'),
-      ContinuationToken: token,
-      IsTruncated: truncated && maxKeys > 0,
-      NextContinuationToken: truncated && last !== undefined ? tokenAfter(last) : undefined,
-      Contents: keys.map((key) => {
-        const object = bucket.objects.get(key)
-        return {
-          Key: spell(key),
-          LastModified: new Date(object?.modified ?? 0).toISOString(),
-          ETag: `"${object?.etag}"`,
-          Size: object?.body.length,
-          StorageClass: 'STANDARD',
-        }
-      }),
-    }),
-  )
-}
-
-// Standard base64, whose + / = a client has to encode in a query.
-function tokenAfter(key: string): string {
-  return Buffer.concat([randomBytes(1), Buffer.from(key)]).toString('base64')
-}
-
-function afterOf(token: string): string {
-  const bytes = Buffer.from(token, 'base64')
-  if (bytes.length < 2 || bytes.toString('base64') !== token)
-    throw new Refusal('InvalidArgument', 'The continuation token provided is incorrect')
-  return bytes.subarray(1).toString()
-}
-
-/** encoding-type=url: as a form encodes, but slashes stay. */
-function urlEncoded(key: string): string {
-  return new URLSearchParams({ key }).toString().slice('key='.length).replaceAll('%2F', '/')
-}
-
 function encryption(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-amz-server-side-encryption')))
 }
 
 function empty(status: number, headers: Record<string, string> = {}): Answer {
   return { status, headers, body: '' }
-}
-
-function xml(body: string, headers: Record<string, string> = {}): Answer {
-  return { status: 200, headers: { 'content-type': 'application/xml', ...headers }, body }
 }
 
 export function s3Refusal(refusal: Refusal): Answer {

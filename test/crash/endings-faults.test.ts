@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { endSessions, resumeEndings } from '../../src/logout/endings.ts'
+import { endSessions } from '../../src/logout/endings.ts'
 import { keys, personId } from '../../src/ports/keys.ts'
 import { answerDevice, at, beginDevice, poll, tokensIn } from '../flows/clients.ts'
 import { type Engine, engines, signIn, TestBrowser, type TestService, type TestStore, testStore } from '../flows/harness.ts'
@@ -146,7 +146,7 @@ async function endsWhole(isolate: Isolate, { prepare, act, by, ends }: EndingCas
 
   const left = all.filter((name) => !ends.includes(name))
   const wasDue = (await due(judge)).length > 0
-  await resumeEndings(judge.services.issuer)
+  await judge.tick()
   const stands = await alive(judge, of)
   // It was written down, or it was all done, or it never began.
   if (wasDue || done || stands.length < all.length) expect({ nth, stands }).toEqual({ nth, stands: left })
@@ -166,8 +166,8 @@ describe('an ending that was cut short', () => {
       expect(await due(judge)).toHaveLength(1)
 
       second.strikes(fault, nth)
-      await second.outcome(resumeEndings(tick.services.issuer)).catch(() => undefined)
-      await resumeEndings(judge.services.issuer)
+      await second.outcome(tick.tick()).catch(() => undefined)
+      await judge.tick()
       expect(await alive(judge, of)).toEqual(['demo hers', 'hers', "the operator's"])
       expect(await due(judge)).toEqual([])
       return second.calls.length >= nth
@@ -180,7 +180,7 @@ describe('an ending that was cut short', () => {
       const { store, judge } = await cutShort(by, act)
       store.clock.advance(10)
       const anew = (await at(judge, 'demo', { person: GRACE })).access_token
-      await resumeEndings(judge.services.issuer)
+      await judge.tick()
       expect(await due(judge)).toEqual([])
       expect(await accepted(judge, [anew])).toEqual([anew])
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { endSessions, resumeEndings } from '../../src/logout/endings.ts'
+import { endSessions } from '../../src/logout/endings.ts'
 import { personId } from '../../src/ports/keys.ts'
 import { listSessions } from '../../src/records/sessions.ts'
 import { refresh, revoke } from '../flows/clients.ts'
@@ -101,7 +101,7 @@ async function isEnded(how: (typeof causes)[number], fault: Fault, nth: number, 
     await luck.outcome(endSessions(ending, issuer).catch(() => 'failed' as const))
     // Before the ending was written down nobody was told that it will be done.
     if (luck.calls.length < 2 || nth === 1) await endSessions(ending, judge.services.issuer)
-    await resumeEndings(judge.services.issuer)
+    await judge.tick()
   } else {
     for (const { live, client } of [sessions.demo, sessions.native]) {
       await luck.outcome(revoke(victim, live, { client_id: client }))

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Adapters } from '../../src/compose.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
-import { resumeEndings } from '../../src/logout/endings.ts'
 import { PortError } from '../../src/ports/error.ts'
 import { createEnding, type Ending } from '../../src/records/ending.ts'
 import { clientAnswer } from './answers.ts'
@@ -95,7 +94,7 @@ describe.each(left)('an ending of %s that something cut short', (_what, which, s
 
   it('is taken up by the next tick, and done', async () => {
     const { service, store, cookies, opened } = await cutShort()
-    await resumeEndings(service.services.issuer)
+    await service.tick()
     for (const [name, tokens] of Object.entries(opened)) {
       expect([name, await isAlive(service, tokens)]).toEqual([name, survivors.some((survivor) => survivor === name)])
     }
@@ -106,10 +105,10 @@ describe.each(left)('an ending of %s that something cut short', (_what, which, s
 
   it('is done once by two ticks at once, and a third finds nothing', async () => {
     const { service, store, opened } = await cutShort()
-    await Promise.all([resumeEndings(service.services.issuer), resumeEndings(startService(store).services.issuer)])
+    await Promise.all([service.tick(), startService(store).tick()])
     const before = await contents(store)
     const audited = service.audit.events.length
-    await resumeEndings(service.services.issuer)
+    await service.tick()
     expect(await contents(store)).toEqual(before)
     expect(service.audit.events.slice(audited)).toEqual([])
     for (const name of survivors) expect(await isAlive(service, opened[name])).toBe(true)
@@ -118,10 +117,10 @@ describe.each(left)('an ending of %s that something cut short', (_what, which, s
   it('can be done again: nobody who came after is touched twice', async () => {
     const { service, store } = await cutShort()
     const again = await store.adapters().state.get('logout-due.AAAAAAAAAAAAAAAAAAAAAA')
-    await resumeEndings(service.services.issuer)
+    await service.tick()
     await store.adapters().state.put('logout-due.AAAAAAAAAAAAAAAAAAAAAA', again?.value ?? new Uint8Array(), HOUR)
     const before = await contents(store)
-    await resumeEndings(service.services.issuer)
+    await service.tick()
     const { 'logout-due.AAAAAAAAAAAAAAAAAAAAAA': _, ...rest } = before
     expect(await contents(store)).toEqual(rest)
   })
@@ -132,7 +131,7 @@ it('an ending that can not be read is passed over, and the others are done', asy
   const { state } = store.adapters()
   await state.put('logout-due.0', utf8('{'), HOUR)
   await createEnding(state, { id: 'B', person: ADA, which: { of: 'everything' }, cause: 'sign_out', by: ADA, at: FOREVER })
-  await resumeEndings(service.services.issuer)
+  await service.tick()
   expect(await isAlive(service, opened.demoHere)).toBe(false)
   expect(service.logs.join('\n')).toContain('record.unreadable')
 })
@@ -141,7 +140,7 @@ it('an ending of everybody’s at one client is taken up too, with one audit eve
   const { service, store, opened } = await everything()
   const { state } = store.adapters()
   await createEnding(state, { id: 'A', which: { of: 'client', client: 'demo' }, cause: 'operator', by: ADA, at: FOREVER })
-  await resumeEndings(service.services.issuer)
+  await service.tick()
   const alive = await Promise.all(Object.entries(opened).map(async ([name, tokens]) => [name, await isAlive(service, tokens)]))
   expect(Object.fromEntries(alive)).toEqual({ demoHere: false, nativeHere: true, demoThere: false, graces: false, device: true })
   expect(
@@ -167,34 +166,31 @@ it('an ending that fails again keeps none of the others, and is done by the tick
     },
   })
   const unlucky = startService(store, away)
-  await resumeEndings(unlucky.services.issuer)
+  await unlucky.tick()
   expect([await isAlive(service, opened.nativeHere), await isAlive(service, opened.graces)]).toEqual([true, false])
   expect(unlucky.logs.join('\n')).toContain('ending.unfinished')
   expect(unlucky.logs.join('\n')).not.toMatch(/ada@|grace@/)
   expect(await keysUnder(store, 'logout-due.')).toEqual(['logout-due.A'])
-  await resumeEndings(service.services.issuer)
+  await service.tick()
   expect(await isAlive(service, opened.nativeHere)).toBe(false)
   expect(await keysUnder(store, 'logout-due.')).toEqual([])
 })
 
-it('endings that are many are done by several ticks', async () => {
-  const { service, store } = await startClients('memory')
-  const { state } = store.adapters()
-  for (let n = 0; n < 25; n++) {
-    await createEnding(state, {
-      id: `e${n}`,
-      person: `p${n}@acme.example`,
-      which: { of: 'everything' },
-      cause: 'operator',
-      by: ADA,
-      at: FOREVER,
+it('endings that are many are all done by one tick, or by several where there are few calls', async () => {
+  for (const [plan, ticks] of [
+    ['paid', 1],
+    ['free', 30],
+  ] as const) {
+    const { service, store } = await startClients('memory', (documents) => {
+      documents.service.plan = plan
     })
+    for (let n = 0; n < 25; n++) {
+      const who = { person: `p${n}@acme.example`, which: { of: 'everything' as const }, cause: 'operator' as const, by: ADA, at: FOREVER }
+      await createEnding(store.adapters().state, { id: `e${n}`, ...who })
+    }
+    const outcomes: string[] = []
+    for (let tick = 0; tick < ticks; tick++) outcomes.push(await service.tick())
+    expect(await keysUnder(store, 'logout-due.')).toEqual([])
+    expect([outcomes[0], outcomes.at(-1)]).toEqual([plan === 'paid' ? 'done' : 'more', 'done'])
   }
-  const left: number[] = []
-  for (let tick = 0; tick < 4; tick++) {
-    await resumeEndings(service.services.issuer)
-    left.push((await keysUnder(store, 'logout-due.')).length)
-  }
-  expect(left.at(-1)).toBe(0)
-  expect(left[0]).toBeGreaterThan(0)
 })

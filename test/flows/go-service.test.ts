@@ -1,7 +1,6 @@
 import { decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { fromUtf8, utf8 } from '../../src/crypto/bytes.ts'
-import { resumeEndings } from '../../src/logout/endings.ts'
 import { clientAnswer, pageOf } from './answers.ts'
 import { ADA, at, clientStore, finishSignIn, GRACE, introspected, MINUTE, refresh, refreshed, revoke } from './clients.ts'
 import { type GoTable, goRecords } from './go-records.ts'
@@ -247,7 +246,7 @@ describe.each(engines)('over a table of the Go service on %s', (engine) => {
     const { issuer } = service.services
     const ending = { id: 'e', person: ADA, which: { of: 'everything' }, cause: 'operator', by: 'system', at: '2026-11-30T12:00:00Z' }
     await issuer.state.put('logout-due.e', utf8(JSON.stringify(ending)), 600)
-    await resumeEndings(issuer)
+    await service.tick()
     await expectEnded({ store, service, go }, 'demo', 'native', 'backend')
   })
 

@@ -18,7 +18,9 @@ import { type Adapters, composeOn, type Documents, type Env, type Services } fro
 import { encodeBase64url } from '../../src/crypto/base64url.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import type { Random } from '../../src/ports/platform.ts'
+import { callBudget } from '../../src/logout/calls.ts'
+import { resumeEndings } from '../../src/logout/telling.ts'
+import type { Fetch, Random } from '../../src/ports/platform.ts'
 import { jsonLog } from '../../src/telemetry/log.ts'
 import { tableClient } from './aws-adapters.ts'
 
@@ -104,21 +106,41 @@ function objects(): ShardNamespace {
 /** The whole service in one isolate: its own caches, over a store that others may share. */
 export interface TestService {
   fetch(input: string | Request, init?: RequestInit): Promise<Response>
+  /** What the requests so far left to be done after their answers has been done. */
+  afterwards(): Promise<void>
+  /** The tick that takes up what is left of endings. */
+  tick(): Promise<'done' | 'more'>
   services: Services
   logs: string[]
   audit: ReturnType<typeof memoryAudit>
   url: string
 }
 
-/** @param wrap replaces adapters: to count, fail or stop calls */
-export function startService(store: TestStore, wrap: (adapters: Adapters) => Adapters = (adapters) => adapters): TestService {
+/**
+ * @param wrap replaces adapters: to count, fail or stop calls
+ * @param outside answers what the service asks of others; nobody does when absent
+ */
+export function startService(
+  store: TestStore,
+  wrap: (adapters: Adapters) => Adapters = (adapters) => adapters,
+  outside: Fetch = () => Promise.reject(new TypeError('there is no network')),
+): TestService {
   const { clock, documents } = store
   const logs: string[] = []
   const audit = memoryAudit(clock)
   const log = jsonLog((line) => logs.push(line), clock)
-  const services = composeOn(wrap(store.adapters()), documents, { clock, random, log, audit, opsKey: new Uint8Array(32).fill(9) })
+  const services = composeOn(wrap(store.adapters()), documents, {
+    clock,
+    random,
+    fetch: outside,
+    log,
+    audit,
+    opsKey: new Uint8Array(32).fill(9),
+  })
   const app = createApp(services)
   const { url } = services.issuer
+  const later: Promise<unknown>[] = []
+  const context = { waitUntil: (work: Promise<unknown>) => void later.push(work), passThroughOnException: () => {}, props: {} }
   return {
     services,
     logs,
@@ -126,7 +148,14 @@ export function startService(store: TestStore, wrap: (adapters: Adapters) => Ada
     url,
     async fetch(input, init) {
       const request = input instanceof Request ? input : new Request(new URL(input, url), { redirect: 'manual', ...init })
-      return app.fetch(request, env as unknown as Env)
+      return app.fetch(request, env as unknown as Env, context)
+    },
+    async afterwards() {
+      while (later.length > 0) await later.shift()
+    },
+    tick() {
+      const { issuer, telling, subrequests } = services
+      return resumeEndings({ ...issuer, ...telling, calls: callBudget(subrequests) })
     },
   }
 }

@@ -161,7 +161,7 @@ describe('a command there is not is refused with 400, and names what is wrong wi
 })
 
 it('without OPS_KEY there is no such route, however a request is signed', async () => {
-  const services = composeOn(store.adapters(), store.documents, { clock: store.clock, random, log: noLog, opsKey: null })
+  const services = composeOn(store.adapters(), store.documents, { clock: store.clock, random, fetch, log: noLog, opsKey: null })
   const answer = await createApp(services).fetch(await signed(PUT), {} as Env)
   expect(await errorOf(answer, 404)).toMatchObject({ error: 'not_found' })
 })

@@ -43,7 +43,8 @@ export async function deleteSession(request: Request, issuer: Issuer): Promise<R
 }
 
 /**
- * `DELETE /api/sessions?person=|client=`: all of a person, with their sign-ins; all of a client; or one person's at one client.
+ * `DELETE /api/sessions?person=|client=`: all of a person, with their sign-ins; all of a client; or one person's at one client. `more`: they were
+ * too many for one request, and the ticks end the rest.
  *
  * @throws Refusal 401, 403. OAuthError invalid_request when neither is named
  */
@@ -54,7 +55,8 @@ export async function deleteSessions(request: Request, issuer: Issuer): Promise<
   if (person !== asker.person)
     await requireOperator(asker, `ended sessions of ${person ?? 'everybody'} at ${client ?? 'every client'}`, issuer)
   const cause = person === asker.person ? 'sign_out' : 'operator'
-  return json({ ended: await endSessions({ ...of, cause, by: asker.person }, issuer) })
+  const { sessions: ended, more } = await endSessions({ ...of, cause, by: asker.person }, issuer)
+  return json(more ? { ended, more } : { ended })
 }
 
 function whose(person: PersonId | undefined, client: string | undefined) {

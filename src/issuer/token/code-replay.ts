@@ -1,7 +1,9 @@
 import { invalidGrant, type OAuthError, temporarilyUnavailable } from '../../http/oauth-error.ts'
+import { makeDue } from '../../logout/endings.ts'
 import { isPortError } from '../../ports/error.ts'
 import { keys, personId } from '../../ports/keys.ts'
 import { findSpentCode, markReplayed, type SpentCode, spentCodeLifetime } from '../../records/authorization-code.ts'
+import { markSwept } from '../../records/ending.ts'
 import type { Found } from '../../records/record.ts'
 import { markSessionEnded } from '../../records/session.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
@@ -44,7 +46,9 @@ async function marked(spent: Found<SpentCode>, issuer: Issuer): Promise<boolean>
 async function end(spent: SpentCode, issuer: Issuer): Promise<void> {
   // The mark need only outlive an exchange under way; the session's records are gone with it.
   const at = { ms: issuer.clock.now(), ttl: spentCodeLifetime(spent, nowSeconds(issuer)) }
-  await markSessionEnded(issuer.state, personId(spent.identity), spent.session, at)
+  const person = personId(spent.identity)
+  const ending = await makeDue({ person, sid: spent.session, client: spent.client_id, cause: 'reuse', by: 'system' }, issuer)
+  await markSessionEnded(issuer.state, person, spent.session, at)
   await issuer.state.delete(keys.token(spent.jti))
   issuer.audit.record({
     event: 'session.ended',
@@ -54,4 +58,5 @@ async function end(spent: SpentCode, issuer: Issuer): Promise<void> {
     reason: 'its code was presented twice',
     by: 'system',
   })
+  if (ending !== null) issuer.tell(await markSwept(issuer.state, ending))
 }

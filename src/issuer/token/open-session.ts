@@ -1,7 +1,10 @@
+import { declared } from '../../config/policy.ts'
+import { isTold } from '../../logout/due.ts'
 import { isPortError } from '../../ports/error.ts'
 import { keys, personId } from '../../ports/keys.ts'
 import type { Rev } from '../../ports/state.ts'
 import type { DrawnToken } from '../../records/ids.ts'
+import { canBeTold, createLogoutRow } from '../../records/logout-row.ts'
 import { createRefreshToken, refreshTokenLifetime } from '../../records/refresh-token.ts'
 import { createSession, createSessionPointer, type Session, sessionLifetime, withdrawSession } from '../../records/session.ts'
 import { findSignIn } from '../../records/sign-in.ts'
@@ -71,12 +74,26 @@ async function writeAll(
           { person: personId(session.identity), sid: session.id },
           refreshTokenLifetime(at, policy.lifetimes.refresh),
         ),
+    ...logoutRow(session, absoluteEnd, issuer),
   ])
   if (first.status === 'fulfilled') written.session = first.value
   else if (isPortError(first.reason, 'Exists')) return false
   const failed = [first, ...others].find((write) => write.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return true
+}
+
+/** By which the client is told when the session ends, where it can be. */
+function logoutRow({ id: sid, identity: subject, client_id }: Session, absoluteEnd: number, issuer: Issuer): Promise<void>[] {
+  const client = declared(issuer.policy.clients, client_id)
+  if (client === undefined || !canBeTold(client)) return []
+  const { backchannel_logout_uri, frontchannel_logout_uri } = client
+  const entry = {
+    ...{ sid, subject, client_id, backchannel_logout_uri, frontchannel_logout_uri, expires_at: absoluteEnd },
+    session_required: client.backchannel_logout_session_required,
+    frontchannel_session_required: client.frontchannel_logout_session_required,
+  }
+  return [createLogoutRow(issuer.state, entry, nowSeconds(issuer))]
 }
 
 async function signInStands(id: string | undefined, issuer: Issuer): Promise<boolean> {
@@ -91,8 +108,13 @@ async function withdraw(opening: Opening, rev: Rev | null, issuer: Issuer): Prom
 }
 
 /** These have names that nobody else knows; beside an ended mark they stand for nothing. */
-async function withdrawBeside({ session, token, refreshToken }: Opening, { state }: Issuer): Promise<void> {
+async function withdrawBeside({ session, token, refreshToken }: Opening, { state, policy }: Issuer): Promise<void> {
+  const { id: sid, identity, client_id } = session
+  const row = isTold(policy, client_id)
+    ? [state.delete(keys.logout(personId(identity), sid, client_id)), state.delete(keys.logoutOf(sid))]
+    : []
   await Promise.all([
+    ...row,
     state.delete(keys.sessionPointer(session.id)),
     state.delete(keys.token(token.id)),
     refreshToken === null ? null : state.delete(keys.refreshToken(refreshToken.hash)),

@@ -39,16 +39,15 @@ export interface HintParts {
 export async function idTokenHint(parameters: Parameters, parts: HintParts): Promise<Hint | undefined> {
   const token = parameters.get('id_token_hint')
   if (token === undefined) return undefined
-  const verified = await parts.keyring.verify(token, { typ: [TYP] })
-  const payload = verified === null ? await payloadByGoneKey(token, parts) : verified.payload
-  const clientId = payload === null ? undefined : audienceOf(payload)
-  if (payload === null || clientId === undefined || payload.iss !== parts.url || typeof payload.sub !== 'string') {
+  const { isProven, payload } = (await read(token, parts)) ?? { isProven: false, payload: {} }
+  const { iss, sub, sid, auth_time } = payload
+  const clientId = audienceOf(payload)
+  if (clientId === undefined || iss !== parts.url || typeof sub !== 'string') {
     throw invalidRequest('id_token_hint is not an ID token of this issuer')
   }
-  if (verified === null) return { isProven: false, clientId }
-  const { sub, sid, auth_time } = payload
+  if (!isProven) return { isProven, clientId }
   return {
-    isProven: true,
+    isProven,
     clientId,
     person: personId(sub),
     sid: typeof sid === 'string' ? sid : undefined,
@@ -58,14 +57,25 @@ export async function idTokenHint(parameters: Parameters, parts: HintParts): Pro
 
 const TYP = 'JWT'
 
-/** What a token says that names a key nobody can have of us now; null when the key is there, or none is named. */
-async function payloadByGoneKey(token: string, { keyring }: HintParts): Promise<Record<string, unknown> | null> {
-  const unverified = decoded(token)
-  if (unverified === null) return null
+interface Read {
+  isProven: boolean
+  payload: Record<string, unknown>
+}
+
+/** Null for what is no ID token, or is signed with another key than the published one it names. */
+async function read(token: string, { keyring }: HintParts): Promise<Read | null> {
+  const verify = async () => {
+    const verified = await keyring.verify(token, { typ: [TYP] })
+    return verified === null ? null : { isProven: true, payload: verified.payload }
+  }
+  const verified = await verify()
+  const unverified = verified === null ? decoded(token) : null
+  if (unverified === null) return verified
   const { kid, alg, typ } = unverified.header
   if (typ !== TYP || alg === 'none' || typeof kid !== 'string' || kid === '') return null
   const { keys } = await keyring.keySet()
-  return keys.some((key) => key.kid === kid) ? null : unverified.payload
+  // Once more where the key is there: the set may have been read anew since.
+  return keys.some((key) => key.kid === kid) ? verify() : { isProven: false, payload: unverified.payload }
 }
 
 function decoded(token: string): { header: Record<string, unknown>; payload: Record<string, unknown> } | null {

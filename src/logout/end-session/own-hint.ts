@@ -1,7 +1,7 @@
 import { personId } from '../../ports/keys.ts'
 import { findSessionIn } from '../../records/sessions.ts'
 import type { SignIn } from '../../records/sign-in.ts'
-import type { EndingParts } from '../endings.ts'
+import type { EndingParts } from '../ending-parts.ts'
 import type { Hint } from './id-token-hint.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { countReport } from './test.ts'
+import { countReport, noiseFilter } from './test.ts'
 
 let said: string[]
 
@@ -47,4 +47,19 @@ test('an error outside of tests is one failed, and said', () => {
 test('a run in which nothing passed is no success', () => {
   expect(countReport(report(), 0).failed).toBe(1)
   expect(countReport(null, 0)).toEqual({ passed: 0, failed: 1, skipped: 0 })
+})
+
+test('what the runtime says of connections that tests cut is left out, and nothing else it says', () => {
+  const lines = [
+    'exception = rust/worker/ffi.rs:110: disconnected: client error (SendRequest)',
+    'stack: /somewhere/bin/workerd@28a3c60 /somewhere/bin/workerd@3ac7580',
+    'uncaught exception; source = Uncaught (in promise); stack = Error: Network connection lost.',
+    'uncaught exception; exception = workerd/jsg/value.h:1535: disconnected: jsg.Error: Network connection lost.',
+    'stack: /somewhere/bin/workerd@28a3c60',
+    'uncaught exception; source = Uncaught (in promise); stack = TypeError: x is not a function',
+    'stack: /somewhere/bin/workerd@1',
+    'a line of a test',
+  ]
+  const isNoise = noiseFilter()
+  expect(lines.filter((line) => !isNoise(line))).toEqual(lines.slice(5))
 })

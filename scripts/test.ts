@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { ROOT } from './build.ts'
 import { ensureChromium } from './chromium.ts'
@@ -71,8 +72,25 @@ export function countReport(json: string | null, status: number): Count {
 }
 
 async function run(args: readonly string[]): Promise<number> {
-  const child = spawn(node, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(node, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'pipe'] })
+  const isNoise = noiseFilter()
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (!isNoise(line)) process.stderr.write(`${line}\n`)
+  })
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   child.on('error', reject).on('close', (code) => resolve(code ?? 1))
   return promise
+}
+
+/**
+ * Tells what workerd says of a connection that was cut, several lines each time, from everything else. The tests of bad weather cut more
+ * than a thousand, and what matters would be lost among them.
+ */
+export function noiseFilter(): (line: string) => boolean {
+  let ofCut = false
+  return (line) => {
+    const isStack = /^stack: .*workerd@/.test(line)
+    ofCut = isStack ? ofCut : /^(?:uncaught )?exception\b.*(?:disconnected: |Network connection lost)/.test(line)
+    return ofCut
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { browserCookie, clearCookie, parseCookies, readCookie, setCookie, ssoCookie } from './cookies.ts'
+import { browserCookie, clearCookie, parseCookies, readCookie, readSignInCookie, setCookie, ssoCookie } from './cookies.ts'
 
 const HTTPS = 'https://id.acme.example'
 
@@ -83,4 +83,11 @@ describe('setCookie', () => {
   it('is removed with the attributes it was set with', () => {
     expect(clearCookie(ssoCookie(HTTPS))).toBe('__Host-sluis_sso=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0')
   })
+})
+
+it('the sign-in of a browser is read from our cookie, else from the one of the Go service', () => {
+  const withCookies = (cookie: string) => readSignInCookie(new Request(HTTPS, { headers: { cookie } }), HTTPS)
+  expect(withCookies('__Host-access_issuer_sso=theirs')).toBe('theirs')
+  expect(withCookies('__Host-access_issuer_sso=theirs; __Host-sluis_sso=ours')).toBe('ours')
+  expect(withCookies('access_issuer_sso=tossed')).toBeUndefined()
 })

@@ -16,6 +16,14 @@ export function ssoCookie(issuer: string): Cookie {
   return cookieOf('sluis_sso', issuer)
 }
 
+/** What the Go service called its own: who moves from it keeps those signed in who were. It is read, never set, and stands for nothing once it has ended. */
+const GO_SERVICE: Cookie = { name: '__Host-access_issuer_sso', secure: true }
+
+/** The value of the browser's sign-in cookie, ours before the Go service's. */
+export function readSignInCookie(request: Request, issuer: string): string | undefined {
+  return readCookie(request, ssoCookie(issuer)) ?? readCookie(request, GO_SERVICE)
+}
+
 /** The cookie's value, or undefined. Never throws, whatever the header holds. */
 export function readCookie(request: Request, cookie: Cookie): string | undefined {
   return parseCookies(request.headers.get('cookie') ?? '').get(cookie.name)

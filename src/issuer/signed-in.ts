@@ -1,4 +1,4 @@
-import { readCookie, ssoCookie } from '../http/cookies.ts'
+import { readSignInCookie } from '../http/cookies.ts'
 import type { Found } from '../records/record.ts'
 import { findSignInByCookie, type SignIn } from '../records/sign-in.ts'
 import { cookieHash } from './authorize/begin-sign-in.ts'
@@ -19,6 +19,6 @@ export async function signedInPerson(request: Request, issuer: Issuer, within?: 
 
 /** The live sign-in this browser's cookie stands for, also when it completes nothing silently any more: a late sign-out still ends it. */
 export async function browserSignIn(request: Request, issuer: Issuer): Promise<Found<SignIn> | null> {
-  const cookie = readCookie(request, ssoCookie(issuer.url))
+  const cookie = readSignInCookie(request, issuer.url)
   return cookie === undefined ? null : findSignInByCookie(issuer.state, await cookieHash(cookie), issuer.log)
 }

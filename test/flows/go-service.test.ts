@@ -35,7 +35,7 @@ async function takenOver(engine: Engine): Promise<World> {
 /** A browser that comes with the cookie of a sign-in of the Go service. */
 function browserWith(service: TestService, cookie: string): TestBrowser {
   const browser = new TestBrowser(service)
-  browser.cookies.set('sluis_sso', cookie)
+  browser.cookies.set('__Host-access_issuer_sso', cookie)
   return browser
 }
 

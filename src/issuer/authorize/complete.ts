@@ -1,4 +1,4 @@
-import { readCookie, setCookie, ssoCookie } from '../../http/cookies.ts'
+import { readSignInCookie, setCookie, ssoCookie } from '../../http/cookies.ts'
 import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { isPortError } from '../../ports/error.ts'
 import { type AuthorizationRequest, consumeRequest } from '../../records/authorization-request.ts'
@@ -47,7 +47,7 @@ export async function completeSignIn(
   }
 
   const lets = admission.state === 'admitted' ? [asked.client_id] : []
-  const begun = await beginSignIn(proof, lets, readCookie(request, ssoCookie(issuer.url)), issuer)
+  const begun = await beginSignIn(proof, lets, readSignInCookie(request, issuer.url), issuer)
   const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
   if (admission.state === 'not admitted') {
     auditRefusal(proof, audience, 'holds no group that is required', issuer)
@@ -97,7 +97,7 @@ async function completeOwn(request: Request, pending: Found<AuthorizationRequest
     })
     throw notInDirectory()
   }
-  const begun = await beginSignIn(proof, [], readCookie(request, ssoCookie(issuer.url)), issuer)
+  const begun = await beginSignIn(proof, [], readSignInCookie(request, issuer.url), issuer)
   const cookie = { 'set-cookie': setCookie(ssoCookie(issuer.url), begun.cookie, { maxAge: begun.maxAge }) }
   // The page asks nothing of the request: whether it is known to be gone or not, the sign-in stands.
   if ((await consumedOrUnknown(pending, issuer)) === false) return alreadyCompleted(issuer.site.name, issuer, cookie)

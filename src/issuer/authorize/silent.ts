@@ -1,4 +1,4 @@
-import { readCookie, ssoCookie } from '../../http/cookies.ts'
+import { readSignInCookie } from '../../http/cookies.ts'
 import { accessDenied } from '../../http/oauth-error.ts'
 import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { absoluteEnd } from '../../policy/lifetimes.ts'
@@ -31,7 +31,7 @@ export async function completeSilently(
 ): Promise<Response | null> {
   const audience = audienceOf(issuer.policy, asked.clientId, checked.resource)
   if (audience === null || wantsPage(checked)) return null
-  const cookie = readCookie(request, ssoCookie(issuer.url))
+  const cookie = readSignInCookie(request, issuer.url)
   const standing = cookie === undefined ? null : await findSignInByCookie(issuer.state, await cookieHash(cookie), issuer.log)
   if (standing === null || !suffices(standing.value, checked, audience, issuer)) return null
 

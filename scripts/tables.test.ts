@@ -82,7 +82,7 @@ describe('npm run tables', () => {
   test('finishes what a run that broke off left', async () => {
     await createTable('sluis-acme-oidc')
     expect(await run('--modules', 'google,oidc')).toEqual([
-      'sluis-acme-oidc: time to live by expires, point-in-time recovery',
+      'sluis-acme-oidc: time to live by expires, point-in-time recovery, protection against deletion',
       'sluis-acme-google: created, time to live by expires, point-in-time recovery',
     ])
     expect(changes()).toEqual({ 'dynamodb.CreateTable': 1, 'dynamodb.UpdateTimeToLive': 2, 'dynamodb.UpdateContinuousBackups': 2 })
@@ -91,7 +91,7 @@ describe('npm run tables', () => {
   test('only looks in a dry run, and says what it would do', async () => {
     await createTable('sluis-acme-oidc')
     expect(await run('--dry-run', '--modules', 'oidc,github')).toEqual([
-      'sluis-acme-oidc: would add time to live by expires, point-in-time recovery',
+      'sluis-acme-oidc: would add time to live by expires, point-in-time recovery, protection against deletion',
       'sluis-acme-github: would create it, time to live by expires, point-in-time recovery, protection against deletion',
     ])
     expect(changes()).toEqual({})

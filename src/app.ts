@@ -27,12 +27,13 @@ import { askToSignOut, endSession, signedOut, signOutHere } from './issuer/sign-
 import { demoClient, startPage } from './issuer/start-page.ts'
 import { token } from './issuer/token/token.ts'
 import { userinfo } from './issuer/userinfo.ts'
-import { callBudget } from './logout/calls.ts'
 import { type TellingParts, tellClients } from './logout/telling.ts'
 import { ops } from './ops/ops.ts'
+import type { Trigger } from './ports/trigger.ts'
 import type { Ending } from './records/ending.ts'
 import { chooser } from './signin/chooser.ts'
 import { picker } from './signin/picker/picker.ts'
+import { budgetOf } from './ticks/budget.ts'
 
 type Handler = (request: Request, issuer: Issuer, services: Services, env: Env) => Response | Promise<Response>
 
@@ -120,10 +121,14 @@ function methodsByPath(): Record<string, string[]> {
  * The issuer as one request sees it: its log lines and audit events name the request, and all of it happens at one instant, so that nothing
  * expires between two looks at the clock. What is told to clients afterwards goes by the real one.
  */
-function ofRequest({ issuer, subrequests, telling }: Services, requestId: string, waitUntil: (work: Promise<void>) => void): Issuer {
+function ofRequest(
+  { issuer, subrequests, telling, trigger }: Services,
+  requestId: string,
+  waitUntil: (work: Promise<void>) => void,
+): Issuer {
   const began = issuer.clock.now()
   const log = issuer.log.with({ request_id: requestId })
-  const calls = callBudget(subrequests)
+  const calls = budgetOf(subrequests)
   return {
     ...issuer,
     clock: { now: () => began },
@@ -131,14 +136,14 @@ function ofRequest({ issuer, subrequests, telling }: Services, requestId: string
     log,
     audit: auditOfRequest(issuer.audit, requestId),
     calls,
-    tell: (ending) => waitUntil(tellAfterwards(ending, { ...telling, log, calls })),
+    tell: (ending) => waitUntil(tellAfterwards(ending, { ...telling, log, calls }, trigger)),
   }
 }
 
-/** What fails here is the tick's to do. */
-async function tellAfterwards(ending: Ending, parts: TellingParts): Promise<void> {
+/** What fails here is the tick's to do, and what there were too few calls for is to be done at once. */
+async function tellAfterwards(ending: Ending, parts: TellingParts, trigger: Trigger): Promise<void> {
   try {
-    await tellClients(ending, parts)
+    if ((await tellClients(ending, parts)) === 'more' || ending.swept !== true) await trigger.notify('logout:all')
   } catch (error) {
     parts.log.error('ending.unfinished', { error })
   }

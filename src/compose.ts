@@ -9,6 +9,7 @@ import { dynamodbState } from './adapters/dynamodb/state.ts'
 import { tableProblem } from './adapters/dynamodb/table-problem.ts'
 import { kmsSealer } from './adapters/kms/sealer.ts'
 import { localSealer } from './adapters/local/sealer.ts'
+import { objectRunners, objectTrigger, type RunnerNamespace, type Runners } from './adapters/object/runners.ts'
 import type { SealedSecrets } from './adapters/sealed/sealed-secrets.ts'
 import { sealedSecrets } from './adapters/sealed/secrets.ts'
 import { ssmSecrets } from './adapters/ssm/secrets.ts'
@@ -23,9 +24,8 @@ import type { Readiness, StoreCheck } from './issuer/health.ts'
 import type { Issuer, Limits } from './issuer/issuer.ts'
 import { createKeyring } from './keyring/keyring.ts'
 import { guardStateSecret } from './keyring/state-secret.ts'
-import { callBudget } from './logout/calls.ts'
 import { LOGOUT_TOKEN_LIFETIME } from './logout/logout-token.ts'
-import type { TellingParts } from './logout/telling.ts'
+import { resumeEndings, type TellingParts } from './logout/telling.ts'
 import type { Operations } from './ops/ops.ts'
 import { longestToken } from './policy/lifetimes.ts'
 import { cachedSecrets } from './ports/cached-secrets.ts'
@@ -36,14 +36,18 @@ import type { Clock, Fetch, Random } from './ports/platform.ts'
 import type { Sealer } from './ports/sealer.ts'
 import type { Secrets } from './ports/secrets.ts'
 import type { State } from './ports/state.ts'
+import type { Trigger } from './ports/trigger.ts'
 import type { WaysIn } from './signin/sign-in.ts'
 import type { Log } from './telemetry/log.ts'
+import { budgetOf } from './ticks/budget.ts'
 import { oneAtATime } from './ticks/one-at-a-time.ts'
+import { type Tick, ticksFor } from './ticks/tick.ts'
 
 /** The bindings, variables and secrets of wrangler.toml and `.dev.vars`. */
 export interface Env extends ServiceVars, AwsVars {
   STATE_SHARD: DurableObjectNamespace<StateShard>
   SEALED_SECRETS: DurableObjectNamespace<SealedSecrets>
+  RUNNER: RunnerNamespace
   ASSETS: Fetcher
   SEAL_KEY?: string
   SEAL_KEY_PREVIOUS?: string
@@ -101,6 +105,10 @@ export interface Services {
   subrequests: number
   /** What telling clients works with beside the calls it may make. */
   telling: Omit<TellingParts, 'calls'>
+  /** What comes up again and again, each on its target. */
+  ticks: readonly Tick[]
+  /** Has a target run at once, and not in its minute. */
+  trigger: Trigger
 }
 
 /**
@@ -109,15 +117,18 @@ export interface Services {
  * @throws DocumentError a variable that stands in for a field of the service document is wrong
  * @throws PortError Unavailable a Worker secret is missing or malformed: the message names it
  */
-export function compose(env: Env, documents: Documents, platform: Platform): Services {
+export function compose(env: Env, documents: Documents, platform: Platform): Services & { runners: Runners } {
   const service = withVars(documents.service, env)
   checkRole(env.ROLE)
   const audit = service.audit === 'log' ? (platform.audit ?? noAudit) : noAudit
-  return composeOn(
+  const services = composeOn(
     service.preset === 'aws' ? onAws(env, service, platform) : embedded(env, service, platform),
     { service, policy: documents.policy },
     { ...platform, audit, opsKey: opsKey(env.OPS_KEY), limits: limits(env, platform.log) },
   )
+  const { instance, location } = service
+  const runners = objectRunners({ namespace: env.RUNNER, instance, locationHint: location?.hint })
+  return { ...services, runners, trigger: objectTrigger(runners, (hint) => ticksFor(services.ticks, hint)) }
 }
 
 /** The same on adapters somebody else picked: how tests run the whole service on `memory`. */
@@ -140,25 +151,28 @@ export function composeOn(
     log,
   })
   const site = { name: service.name, issuer: url }
+  const subrequests = SUBREQUESTS[service.plan]
+  const issuer: Issuer = {
+    url,
+    site,
+    policy,
+    state,
+    index,
+    secrets,
+    keyring,
+    directory: localDirectory(directory.people),
+    limits,
+    clock,
+    random,
+    audit,
+    log,
+    requestId: '',
+    calls: budgetOf(subrequests),
+    tell: () => {},
+  }
+  const telling = { state, keyring, policy, url, fetch, clock, random, log }
   return {
-    issuer: {
-      url,
-      site,
-      policy,
-      state,
-      index,
-      secrets,
-      keyring,
-      directory: localDirectory(directory.people),
-      limits,
-      clock,
-      random,
-      audit,
-      log,
-      requestId: '',
-      calls: callBudget(SUBREQUESTS[service.plan]),
-      tell: () => {},
-    },
+    issuer,
     service,
     version: packageJson.version,
     ways: { picker: service.signin.picker ? directory.people : null },
@@ -167,10 +181,36 @@ export function composeOn(
       guard: () => guardStateSecret({ secrets, state, random, create: service.preset === 'embedded' }),
       stores: adapters.stores ?? [],
     },
-    subrequests: SUBREQUESTS[service.plan],
-    telling: { state, keyring, policy, url, fetch, clock, random, log },
+    subrequests,
+    telling,
+    trigger: noTrigger,
+    ticks: [
+      {
+        kind: 'keyring',
+        target: 'all',
+        every: 5,
+        state,
+        async run({ check }) {
+          await keyring.keySet()
+          check()
+          await keyring.renew()
+          return 'ran'
+        },
+      },
+      {
+        kind: 'logout',
+        target: 'all',
+        every: 1,
+        state,
+        run: async ({ check, budget }) =>
+          (await resumeEndings({ ...issuer, ...telling, calls: budget }, check)) === 'more' ? 'more' : 'ran',
+      },
+    ],
   }
 }
+
+/** Nobody is there to run anything before its minute. */
+const noTrigger: Trigger = { notify: async () => {} }
 
 /** Of the 50 and the 1,000 that Cloudflare allows: what is counted here is the larger part of them, and never all. */
 const SUBREQUESTS = { free: 40, paid: 800 }

@@ -1,11 +1,13 @@
 import policy from 'sluis-policy'
 import service from 'sluis-service'
+import { type ObjectMemory, RunnerObject } from './adapters/object/runner-object.ts'
 import { createApp } from './app.ts'
 import { logAudit } from './audit/audit.ts'
-import { compose, type Env, type Services } from './compose.ts'
-import { callBudget } from './logout/calls.ts'
-import { resumeEndings } from './logout/telling.ts'
+import { compose, type Env } from './compose.ts'
+import { PortError } from './ports/error.ts'
 import { jsonLog } from './telemetry/log.ts'
+import { createRunner } from './ticks/runner.ts'
+import { pokeDue } from './ticks/schedule.ts'
 
 export { StateShard } from './adapters/durable-object/state-shard.ts'
 export { SealedSecrets } from './adapters/sealed/sealed-secrets.ts'
@@ -17,7 +19,7 @@ const log = jsonLog(write, clock)
 const platform = { clock, random, fetch: (...call: Parameters<typeof fetch>) => fetch(...call), log, audit: logAudit(write, clock) }
 
 interface Isolate {
-  services: Services
+  services: ReturnType<typeof compose>
   app: ReturnType<typeof createApp>
 }
 
@@ -37,6 +39,18 @@ function started(env: Env): Isolate | null {
   }
 }
 
+/** One target's object: runs its tick. Its isolate is one like any other. */
+export class Runner extends RunnerObject<Env> {
+  protected override runner(memory: ObjectMemory) {
+    const services = () => {
+      const isolate = started(this.env)
+      if (isolate === null) throw new PortError('Unavailable', 'this service is not configured')
+      return isolate.services
+    }
+    return createRunner({ memory, ticks: () => services().ticks, subrequests: () => services().subrequests, clock, random, log })
+  }
+}
+
 export default {
   fetch(request, env, context) {
     const isolate = started(env)
@@ -47,13 +61,12 @@ export default {
    * Every minute. What a first start needs is made before the first person comes: signing keys and the state secret; and what something cut
    * short is done. One that fails keeps none of the others.
    */
-  async scheduled(_controller, env) {
+  async scheduled({ scheduledTime }, env) {
     const isolate = started(env)
     if (isolate === null) return
-    const { issuer, readiness, telling, subrequests } = isolate.services
+    const { issuer, readiness, ticks, runners } = isolate.services
     await attempt('signing keys', () => issuer.keyring.keySet())
-    await attempt('renewal of signing keys', () => issuer.keyring.renew())
-    await attempt('endings', () => resumeEndings({ ...issuer, ...telling, calls: callBudget(subrequests) }))
+    await pokeDue(scheduledTime, { ticks, poke: runners.poke, log })
     await attempt('state secret', async () => {
       if ((await readiness.guard()) === 'changed')
         log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })

@@ -3,7 +3,6 @@ import type { Policy } from '../config/policy.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Limiter } from '../http/rate-limit.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import type { Calls } from '../logout/calls.ts'
 import type { Site } from '../pages/site.ts'
 import type { Index } from '../ports/index-set.ts'
 import type { Clock, Random } from '../ports/platform.ts'
@@ -11,6 +10,7 @@ import type { Secrets } from '../ports/secrets.ts'
 import type { State } from '../ports/state.ts'
 import type { Ending } from '../records/ending.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Budget } from '../ticks/budget.ts'
 
 /** Everything an endpoint works with. Built by compose; `log` and `requestId` are the request's own. */
 export interface Issuer {
@@ -33,7 +33,7 @@ export interface Issuer {
   log: Log
   requestId: string
   /** What this invocation may still ask of stores and of others. */
-  calls: Calls
+  calls: Budget
   /** Tells the clients of an ending, after the answer. */
   tell(ending: Ending): void
 }

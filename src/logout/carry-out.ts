@@ -21,7 +21,7 @@ export async function carryOut(ending: Ending, parts: EndingParts): Promise<Ende
   if (person === undefined && which.of === 'client' && isTold(parts.policy, which.client)) return splitUp(ending, parts)
   const { ended, done, due } = await sweep(ending, person === undefined ? null : personId(person), parts)
   if (done && !due) await deleteEnding(parts.state, ending.id)
-  else if (due) parts.tell(done ? await markSwept(parts.state, ending) : ending)
+  else parts.tell(done ? await markSwept(parts.state, ending) : ending)
   return { sessions: [...ended.values()].reduce((sum, count) => sum + count, 0), more: !done }
 }
 

@@ -5,7 +5,7 @@ import type { Clock, Random } from '../ports/platform.ts'
 import type { State } from '../ports/state.ts'
 import type { Ending } from '../records/ending.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Calls } from './calls.ts'
+import type { Budget } from '../ticks/budget.ts'
 
 /** What an ending works with: the issuer has all of it. */
 export interface EndingParts {
@@ -16,7 +16,7 @@ export interface EndingParts {
   random: Random
   audit: Audit
   log: Log
-  calls: Calls
+  calls: Budget
   /** Begins to tell the clients of an ending, for nobody to wait for: what it does not come to, the tick does. */
   tell(ending: Ending): void
 }

@@ -1,14 +1,14 @@
 import { nowSeconds } from '../ports/expiry.ts'
 import { deleteEnding, type Ending, listEndings } from '../records/ending.ts'
 import { drawId } from '../records/ids.ts'
+import type { Budget } from '../ticks/budget.ts'
 import { type DeliveryParts, deliver } from './back-channel.ts'
-import type { Calls } from './calls.ts'
 import { carryOut } from './carry-out.ts'
 import type { EndingParts } from './ending-parts.ts'
 import { logoutStore } from './store.ts'
 
 /** Its clock goes on: what a request tells is told after its answer. */
-export type TellingParts = Omit<DeliveryParts, 'store'> & Pick<EndingParts, 'state'> & { calls: Calls }
+export type TellingParts = Omit<DeliveryParts, 'store'> & Pick<EndingParts, 'state'> & { calls: Budget }
 
 /** calls that a row costs: its lease, the client, and two of the store to take it away or release it */
 const A_ROW = 4

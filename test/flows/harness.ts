@@ -18,10 +18,10 @@ import { type Adapters, composeOn, type Documents, type Env, type Services } fro
 import { encodeBase64url } from '../../src/crypto/base64url.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
 import { sha256 } from '../../src/crypto/digest.ts'
-import { callBudget } from '../../src/logout/calls.ts'
 import { resumeEndings } from '../../src/logout/telling.ts'
 import type { Fetch, Random } from '../../src/ports/platform.ts'
 import { jsonLog } from '../../src/telemetry/log.ts'
+import { budgetOf } from '../../src/ticks/budget.ts'
 import { tableClient } from './aws-adapters.ts'
 
 /** A clock that stands until it is moved. */
@@ -155,7 +155,7 @@ export function startService(
     },
     tick() {
       const { issuer, telling, subrequests } = services
-      return resumeEndings({ ...issuer, ...telling, calls: callBudget(subrequests) })
+      return resumeEndings({ ...issuer, ...telling, calls: budgetOf(subrequests) })
     },
   }
 }

@@ -85,7 +85,12 @@ describe('npm run tables', () => {
       'sluis-acme-oidc: time to live by expires, point-in-time recovery, protection against deletion',
       'sluis-acme-google: created, time to live by expires, point-in-time recovery',
     ])
-    expect(changes()).toEqual({ 'dynamodb.CreateTable': 1, 'dynamodb.UpdateTimeToLive': 2, 'dynamodb.UpdateContinuousBackups': 2 })
+    expect(changes()).toEqual({
+      'dynamodb.CreateTable': 1,
+      'dynamodb.UpdateTable': 1,
+      'dynamodb.UpdateTimeToLive': 2,
+      'dynamodb.UpdateContinuousBackups': 2,
+    })
   })
 
   test('only looks in a dry run, and says what it would do', async () => {

@@ -15,6 +15,7 @@ import { sealedSecrets } from './adapters/sealed/secrets.ts'
 import { ssmSecrets } from './adapters/ssm/secrets.ts'
 import { type Audit, noAudit } from './audit/audit.ts'
 import type { Policy } from './config/policy.ts'
+import { DocumentError } from './config/problems.ts'
 import { type Service, type ServiceVars, withVars } from './config/service.ts'
 import { decodeBase64url } from './crypto/base64url.ts'
 import type { Bytes } from './crypto/bytes.ts'
@@ -114,11 +115,10 @@ export interface Services {
 /**
  * Documents, bindings and platform, made into services. The one place that picks adapters.
  *
- * @throws DocumentError a variable that stands in for a field of the service document is wrong
- * @throws PortError Unavailable a Worker secret is missing or malformed: the message names it
+ * @throws PortError Unavailable: a variable or a Worker secret is missing or malformed. The message names it, in words for the log
  */
 export function compose(env: Env, documents: Documents, platform: Platform): Services & { runners: Runners } {
-  const service = withVars(documents.service, env)
+  const service = serviceOf(documents.service, env)
   checkRole(env.ROLE)
   const audit = service.audit === 'log' ? (platform.audit ?? noAudit) : noAudit
   const services = composeOn(
@@ -129,6 +129,16 @@ export function compose(env: Env, documents: Documents, platform: Platform): Ser
   const { instance, location } = service
   const runners = objectRunners({ namespace: env.RUNNER, instance, locationHint: location?.hint })
   return { ...services, runners, trigger: objectTrigger(runners, (hint) => ticksFor(services.ticks, hint)) }
+}
+
+/** As a PortError, whose message is logged: what a DocumentError says is not, and here it names a variable of the operator's. */
+function serviceOf(document: Service, env: Env): Service {
+  try {
+    return withVars(document, env)
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error
+    throw new PortError('Unavailable', error.message, { cause: error })
+  }
 }
 
 /** The same on adapters somebody else picked: how tests run the whole service on `memory`. */

@@ -22,13 +22,13 @@ export function healthz(): Response {
 }
 
 /**
- * Whether it can serve: the stores answer, every ring has a key, the state secret is the one first seen. 503 when not, saying which and, where
- * the store can tell, what to do. A warning refuses nothing.
+ * Whether it can serve: the stores answer, every ring has a key that signs, the state secret is the one first seen. 503 when not, saying which
+ * and, where the store can tell, what to do. A warning refuses nothing.
  */
 export async function readyz(issuer: Issuer, { guard, stores }: Readiness): Promise<Response> {
   const answers = await Promise.all([
     ask('store', async () => void (await issuer.state.get(keys.maintenance)), issuer),
-    ask('signing_keys', async () => void (await issuer.keyring.keySet()), issuer),
+    ask('signing_keys', () => canSign(issuer), issuer),
     ask('state_secret', guard, issuer),
     ...stores.flatMap((store) => ('problem' in store ? [ask(store.name, () => told(store.problem), issuer)] : [])),
   ])
@@ -37,6 +37,14 @@ export async function readyz(issuer: Issuer, { guard, stores }: Readiness): Prom
   const ready = answers.every(({ good }) => good)
   const body = { status: ready ? 'ready' : 'not ready', checks, ...(warnings.length > 0 ? { warnings } : {}) }
   return json(body, { status: ready ? 200 : 503 })
+}
+
+/** A key set that can be published says nothing of the private halves: whoever has lost the sealer's key finds out when the first signs. */
+async function canSign({ keyring, clock }: Issuer): Promise<undefined> {
+  await keyring.keySet()
+  const iat = Math.floor(clock.now() / 1_000)
+  // One after the other, as the rings' first keys are made. What is signed says nothing and goes nowhere.
+  for (const alg of keyring.algs) await keyring.sign(alg, 'JWT', { iat, exp: iat + 1 })
 }
 
 interface Answer {

@@ -29,6 +29,11 @@ describe('describeError', () => {
     )
   })
 
+  it('leaves the names of variables, however long', () => {
+    const message = 'AWS_OIDC_SECRET_ACCESS_KEY is missing, AKIAIOSFODNN7EXAMPLEKEY1 is not'
+    expect(describeError(new PortError('Unavailable', message)).message).toBe('AWS_OIDC_SECRET_ACCESS_KEY is missing, [redacted] is not')
+  })
+
   it('gives a foreign error by name and place, never its message or code', () => {
     const foreign = Object.assign(new TypeError(`bad token ${SECRET} of ada@acme.example`), { code: SECRET })
     const described = describeError(foreign)

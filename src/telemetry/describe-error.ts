@@ -66,6 +66,9 @@ function framesOf(error: Error): string[] {
   return [...frames].flatMap(([, frame]) => frame ?? []).slice(0, FRAMES)
 }
 
+/** The name of a variable or a Worker secret, such as `AWS_OIDC_SECRET_ACCESS_KEY`: words, and no random text looks like them. */
+const VARIABLE = /^[A-Z]{2,12}(?:_[A-Z]{2,12})+$/
+
 /**
  * Our messages name keys, and keys name people and hashes: whatever looks like an address, raw or in key spelling, or like 16 random
  * bytes or more, is cut out.
@@ -73,6 +76,6 @@ function framesOf(error: Error): string[] {
 function withoutSecrets(message: string): string {
   return message
     .replace(/[^\s'"`,;()]*(?:@|~40|%40)[^\s'"`,;()]*/gi, '[person]')
-    .replace(/[A-Za-z0-9+/=_-]{22,}/g, (word) => (/[A-Z0-9]/.test(word) ? '[redacted]' : word))
+    .replace(/[A-Za-z0-9+/=_-]{22,}/g, (word) => (/[A-Z0-9]/.test(word) && !VARIABLE.test(word) ? '[redacted]' : word))
     .slice(0, 300)
 }

@@ -11,6 +11,8 @@ export interface RunningIssuer extends AsyncDisposable {
   /** `http://localhost:<port>` */
   issuer: string
   port: number
+  /** Of `scripts/dev.ts`, which started the rest. */
+  pid: number | undefined
   /** The secret of the client `backend`. */
   backendSecret: string
   /** The value of every secret it was started with, by name: what no log line may hold. */
@@ -26,17 +28,28 @@ export interface RunningIssuer extends AsyncDisposable {
 export interface StartOptions {
   /** Calls the scheduled handler every minute, as Cloudflare does. Off: a test's records are changed by the test alone. */
   cron?: boolean
+  /** Keeps its records in an emulator of AWS, as `npm run start:aws` does. Off. */
+  aws?: boolean
 }
 
 const START = 60_000 // ms: as long as `npm start` waits itself, twice over
 const STOP = 8_000 // ms: it ends what it started by force after three
 
 /** Starts the issuer of this repository's documents and resolves when it answers. `await using` ends it also when the test fails. */
-export async function startIssuer({ cron = false }: StartOptions = {}): Promise<RunningIssuer> {
+export async function startIssuer({ cron = false, aws = false }: StartOptions = {}): Promise<RunningIssuer> {
   const folder = await mkdtemp(join(tmpdir(), 'sluis-e2e-'))
   const vars = join(folder, 'vars')
   const port = await freePort()
-  const args = ['--port', String(port), '--persist-to', join(folder, 'state'), '--vars', vars, ...(cron ? [] : ['--no-cron'])]
+  const args = [
+    '--port',
+    String(port),
+    '--persist-to',
+    join(folder, 'state'),
+    '--vars',
+    vars,
+    ...(cron ? [] : ['--no-cron']),
+    ...(aws ? ['--aws'] : []),
+  ]
   let written = ''
   const start = () => startProcess(args, (text) => (written += text))
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
@@ -53,6 +66,9 @@ export async function startIssuer({ cron = false }: StartOptions = {}): Promise<
   return {
     issuer: `http://localhost:${port}`,
     port,
+    get pid() {
+      return child.pid
+    },
     backendSecret: secrets.get('BACKEND_CLIENT_SECRET') ?? '',
     secrets,
     output: () => written,

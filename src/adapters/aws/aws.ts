@@ -104,10 +104,10 @@ function advice(error: AwsError, resource: string): string {
     case 'NoSuchBucket':
       return `${resource} does not exist`
     case 'NotFoundException':
-      return `${resource} does not exist in this region`
+      return `${resource} does not exist in this region: make it there, or name another in the service document`
     case 'DisabledException':
     case 'KMSInvalidStateException':
-      return `${resource} is disabled or waits to be deleted`
+      return `${resource} is disabled or waits to be deleted: enable it again, what it sealed opens with no other`
     default:
       return `${resource} answered ${error.type}`
   }

@@ -61,7 +61,7 @@ describe('what is tried again', () => {
 
   it('three attempts at most, then Unavailable that says how the last one ended', async () => {
     for (const [take, says] of [
-      ['lost', 'dynamodb GetItem could not be reached (attempt 3)'],
+      ['lost', 'dynamodb GetItem could not be reached: are the region and the endpoint right? (attempt 3)'],
       [THROTTLED, 'dynamodb GetItem was throttled (attempt 3)'],
       [BROKEN, 'dynamodb GetItem was answered with HTTP 500 (attempt 3)'],
       [{ status: 200, body: 'x' }, 'dynamodb GetItem gave an answer that can not be read (attempt 3)'],

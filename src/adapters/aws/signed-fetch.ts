@@ -104,7 +104,7 @@ export function signedFetch(service: AwsService, options: ClientOptions) {
       const answer = await call.read(response)
       return answer === null ? { trouble: { says: 'gave an answer that can not be read', ambiguous: true } } : { answer }
     } catch (cause) {
-      const says = controller.signal.aborted ? 'gave no answer in time' : 'could not be reached'
+      const says = controller.signal.aborted ? 'gave no answer in time' : 'could not be reached: are the region and the endpoint right?'
       return { trouble: { says, ambiguous: true }, cause }
     } finally {
       clearTimeout(timer)

@@ -24,8 +24,8 @@ export interface Swept {
 
 /** calls that taking one session away costs at most: its row, the Go service's record looked for, and what stands in either form */
 const A_SESSION = 5
-/** of the calls that are left, the part that a sweep leaves to telling the clients */
-const FOR_TELLING = 0.4
+/** of the calls that are left, the part that a sweep leaves to telling the clients: a session that stands is worse than a client that waits */
+const FOR_TELLING = 0.1
 
 /**
  * Steps 2 to 6 of an ending (endings.ts), of one person's sessions, or of everybody's at a client that is not to be told. What has been done is

@@ -1,6 +1,9 @@
 import { nowSeconds } from '../ports/expiry.ts'
-import { deleteEnding, type Ending, listEndings } from '../records/ending.ts'
+import type { Random } from '../ports/platform.ts'
+import { deleteEnding, type Ending, listEndings, postponeEnding } from '../records/ending.ts'
 import { drawId } from '../records/ids.ts'
+import type { LogoutRow } from '../records/logout-row.ts'
+import type { Found } from '../records/record.ts'
 import type { Budget } from '../ticks/budget.ts'
 import { type DeliveryParts, deliver } from './back-channel.ts'
 import { carryOut } from './carry-out.ts'
@@ -22,7 +25,7 @@ const LEASE = 25
  * @throws PortError Unavailable
  */
 export async function tellClients(ending: Ending, parts: TellingParts): Promise<'done' | 'more'> {
-  const { state, clock, random, calls } = parts
+  const { clock, random, calls } = parts
   const subject = ending.person
   if (subject === undefined) return 'done'
   const store = logoutStore(parts)
@@ -34,10 +37,17 @@ export async function tellClients(ending: Ending, parts: TellingParts): Promise<
   calls.spend(targets.length * A_ROW)
   const { left } = await deliver(targets, lease, { ...parts, store })
 
-  const rows = await store.rows({ subject })
-  calls.spend(2 * (1 + Math.ceil(rows.length / PAGE)))
-  if (ending.swept === true && !rows.some(({ value }) => value.due?.ending === ending.id)) await deleteEnding(state, ending.id)
+  const rows = (await store.rows({ subject })).filter(({ value }) => value.due?.ending === ending.id)
+  calls.spend(2 * (1 + Math.ceil(rows.length / PAGE)) + 1)
+  if (ending.swept === true) await leave(ending, rows, parts)
   return left > 0 || targets.length === limit ? 'more' : 'done'
+}
+
+/** An ending whose clients were all told goes; one whose clients all wait is not looked at before the first of them may be tried again. */
+async function leave(ending: Ending, rows: readonly Found<LogoutRow>[], { state, clock }: TellingParts): Promise<void> {
+  if (rows.length === 0) return deleteEnding(state, ending.id)
+  const next = Math.min(...rows.map(({ value }) => Math.max(value.not_before ?? 0, value.lease?.until ?? 0)))
+  if (next > nowSeconds(clock.now())) await postponeEnding(state, ending, next)
 }
 
 /** calls kept for listing and for what ends an ending; of the 40 of the free plan enough are left to tell a few */
@@ -53,10 +63,11 @@ export async function resumeEndings(
   parts: Omit<EndingParts, 'tell'> & TellingParts,
   check: () => void = () => {},
 ): Promise<'done' | 'more'> {
-  const { state, log, calls } = parts
-  calls.spend(1)
+  const { state, log, calls, clock } = parts
   let outcome: 'done' | 'more' = 'done'
-  for (const ending of await listEndings(state, log)) {
+  const now = nowSeconds(clock.now())
+  const all = (await listEndings(state, log, calls)).filter(({ not_before = 0 }) => not_before <= now)
+  for (const ending of inFairOrder(all, parts.random)) {
     if (calls.left() < MARGIN) return 'more'
     try {
       check()
@@ -72,4 +83,12 @@ export async function resumeEndings(
     }
   }
   return outcome
+}
+
+/** Sessions that still stand first; and, where there are more endings than calls, begun at another one each time, so that each has its turn. */
+function inFairOrder(endings: readonly Ending[], random: Random): Ending[] {
+  const [drawn = 0] = random.bytes(1)
+  const from = Math.floor((drawn / 256) * endings.length)
+  const turned = [...endings.slice(from), ...endings.slice(0, from)]
+  return [...turned.filter(({ swept }) => swept !== true), ...turned.filter(({ swept }) => swept === true)]
 }

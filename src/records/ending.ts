@@ -26,6 +26,7 @@ const schema = z.looseObject({
   by: z.string().describe('who ended them: an identity, or `system`'),
   at: instant,
   swept: z.boolean().optional().describe('every session of it has ended: what is left is to tell the clients'),
+  not_before: instant.optional().describe('until then every client that is left waits to be tried again'),
 })
 
 export const ending = {
@@ -52,8 +53,20 @@ export function deleteEnding(state: State, id: string): Promise<void> {
   return state.delete(keys.logoutDue(id))
 }
 
-/** A page of the endings under way. */
-export async function listEndings(state: State, log: Log): Promise<Ending[]> {
-  const { entries } = await state.list(keys.logoutsDue)
-  return entries.flatMap((entry) => readRecord(ending, entry, log) ?? [])
+/** Notes when there is something to do again for an ending whose clients all wait, so that no tick looks before. */
+export async function postponeEnding(state: State, value: Ending, not_before: number): Promise<void> {
+  await state.put(keys.logoutDue(value.id), writeRecord(ending, { ...value, not_before }), ENDING_LIFETIME)
+}
+
+/** Every ending under way; `calls` counts the pages. */
+export async function listEndings(state: State, log: Log, calls: { spend(count: number): void }): Promise<Ending[]> {
+  const found: Ending[] = []
+  let page: string | undefined
+  do {
+    const { entries, next } = await state.list(keys.logoutsDue, { page })
+    calls.spend(1)
+    found.push(...entries.flatMap((entry) => readRecord(ending, entry, log) ?? []))
+    page = next
+  } while (page !== undefined)
+  return found
 }

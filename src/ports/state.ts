@@ -12,6 +12,12 @@ export interface Entry {
   rev: Rev
 }
 
+/** A record, and the one it names where that was asked for. */
+export interface FollowedEntry extends Entry {
+  /** null: there is no such live record. Absent: the store has not looked, and `get` tells. */
+  next?: Entry | null
+}
+
 /** A watched change. A write and a delete between two polls may go unseen; events are at least once and unordered across keys. */
 export type Change = { type: 'put'; key: string; rev: Rev } | { type: 'delete'; key: string; rev: Rev }
 
@@ -33,8 +39,13 @@ export interface ListOptions {
  * A write is checked in this order: size (TooLarge), lifetime (NoLifetime), location (Unsupported, NotOwner).
  */
 export interface State {
-  /** The live record, or null: absent, expired by our clock, or a key that maps nowhere. */
-  get(key: string): Promise<Entry | null>
+  /**
+   * The live record, or null: absent, expired by our clock, or a key that maps nowhere.
+   *
+   * @param options `follow`: a prefix which, with this record's value as text behind it, is the key that the caller reads next. A store that
+   * keeps both in one place may answer both, as of one instant; any may ignore it
+   */
+  get(key: string, options?: { follow?: string }): Promise<FollowedEntry | null>
   put(key: string, value: Bytes, ttl: Lifetime): Promise<Rev>
   /** Exists unless the key is absent or its record expired; of N racers exactly one wins. */
   create(key: string, value: Bytes, ttl: Lifetime): Promise<Rev>

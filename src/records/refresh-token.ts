@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { fromUtf8, utf8 } from '../crypto/bytes.ts'
 import { type Sha256Hex, sha256Hex } from '../crypto/digest.ts'
 import { keys, type PersonId, parseSessionRef, sessionRef } from '../ports/keys.ts'
-import type { Entry, Rev, State } from '../ports/state.ts'
+import type { Entry, FollowedEntry, Rev, State } from '../ports/state.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { RecordType } from './record.ts'
 import { isSpentMark, openSpentMark, type SpentMark } from './spent-mark.ts'
@@ -24,7 +24,7 @@ export type SessionRef = { person: PersonId; sid: string } | { person: null; sid
 /** What a presented refresh token turned out to be. */
 export type RefreshToken =
   | { state: 'unknown' }
-  | { state: 'live'; entry: Entry; ref: SessionRef }
+  | { state: 'live'; entry: FollowedEntry; ref: SessionRef }
   | { state: 'spent'; entry: Entry; mark: SpentMark }
 
 /** seconds: what the mark of a token whose family is over anyway is kept for, so that a racing retry still finds it */
@@ -42,7 +42,7 @@ export function spentMarkLifetime(at: { now: number; absoluteEnd: number }): num
 
 /** A mark that does not open with the token presented, or makes no sense, is an unknown token. */
 export async function findRefreshToken(state: State, presented: string, log: Log): Promise<RefreshToken> {
-  const entry = await state.get(keys.refreshToken(await sha256Hex(presented)))
+  const entry = await state.get(keys.refreshToken(await sha256Hex(presented)), { follow: keys.sessions })
   const text = entry === null ? null : fromUtf8(entry.value)
   if (entry === null || text === null || text === '') return { state: 'unknown' }
   if (isSpentMark(text)) {

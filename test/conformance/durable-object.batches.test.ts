@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { durableObjectState } from '../../src/adapters/durable-object/state.ts'
-import type { Module } from '../../src/ports/layout5.ts'
+import { type Module, shardOfSegment } from '../../src/ports/layout5.ts'
 import { type Rev, STATE_VALUE_LIMIT } from '../../src/ports/state.ts'
 import { bytes, patterned, random } from './arrange.ts'
 import { freshInstance, shardNetwork } from './shard-network.ts'
@@ -133,5 +133,28 @@ describe('a listing', () => {
     const small = namespace.messages.length
     expect((await state.list('tok.', { limit: 3 })).entries.map((entry) => entry.key)).toEqual(keys.slice(0, 3))
     expect(namespace.messages.length - small).toBe(16)
+  })
+})
+
+describe('a read that follows', () => {
+  const names = Array.from({ length: 200 }, (_, n) => `t${n}`)
+  const inAdasObject = (name: string) => shardOfSegment(name) === shardOfSegment('ada')
+  const [beside = '', elsewhere = ''] = [names.find(inAdasObject), names.find((name) => !inAdasObject(name))]
+
+  it('is one message where both records stand in one object, and says nothing of one that stands elsewhere', async () => {
+    const { state, namespace } = connect()
+    const rev = await state.create('ses.ada.s1', bytes('a session'), MINUTE)
+    for (const name of [beside, elsewhere]) await state.create(`rt.${name}`, bytes('ada.s1'), MINUTE)
+    const before = namespace.messages.length
+    const followed = await state.get(`rt.${beside}`, { follow: 'ses.' })
+    expect(followed).toMatchObject({ value: bytes('ada.s1'), next: { key: 'ses.ada.s1', value: bytes('a session'), rev } })
+    expect(await state.get(`rt.${elsewhere}`, { follow: 'ses.' })).not.toHaveProperty('next')
+    expect(namespace.messages.length - before).toBe(2)
+  })
+
+  it('says of a record that is not there that it is not', async () => {
+    const { state } = connect()
+    await state.create(`rt.${beside}`, bytes('ada.gone'), MINUTE)
+    expect(await state.get(`rt.${beside}`, { follow: 'ses.' })).toMatchObject({ value: bytes('ada.gone'), next: null })
   })
 })

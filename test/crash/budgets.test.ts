@@ -15,7 +15,7 @@ import {
   userinfo,
 } from '../flows/harness.ts'
 import { freshCode, waitingRequest, warmIsolate } from './arrange.ts'
-import { type CallCounter, countCalls } from './count-calls.ts'
+import { type CallCounter, type Count, countCalls } from './count-calls.ts'
 import { noteCalls, type PortCall, spelled } from './port-calls.ts'
 
 interface Counted {
@@ -68,7 +68,7 @@ describe.each(engines)('at the port of %s', (engine) => {
       const { service: warm, counter } = await counted(engine, store)
       counter.reset()
       const answer = await refresh(warm, refresh_token)
-      expect(counter.count()).toEqual({ writes: 3, reads: 2, rounds: 3 })
+      expect(counter.count()).toSatisfy(isAtMost({ writes: 3, reads: 2, rounds: 3 }, engine))
       refresh_token = (await tokensIn(answer)).refresh_token
     }
   })
@@ -79,7 +79,7 @@ describe.each(engines)('at the port of %s', (engine) => {
     await refresh(service, refresh_token)
     counter.reset()
     expect((await refresh(service, refresh_token)).status).toBe(200)
-    expect(counter.count()).toEqual({ writes: 1, reads: 3, rounds: 4 })
+    expect(counter.count()).toSatisfy(isAtMost({ writes: 1, reads: 3, rounds: 4 }, engine))
   })
 
   it('a silent authorization of a client that is covered takes 1 write and 2 reads in 3 rounds', async () => {
@@ -128,6 +128,13 @@ describe.each(engines)('at the port of %s', (engine) => {
     expect(counter.count()).toEqual({ writes: 0, reads: 1, rounds: 1 })
   })
 })
+
+/** Exactly, but where an engine answers the session with its token: one read and one round less, as often as they stand in one object. */
+function isAtMost(most: Count, engine: Engine): (count: Count) => boolean {
+  const followed = { ...most, reads: most.reads - 1, rounds: most.rounds - 1 }
+  const allowed = engine === 'durable-object' ? [most, followed] : [most]
+  return (count) => allowed.some((one) => JSON.stringify(one) === JSON.stringify(count))
+}
 
 describe('at the engine of durable-object', () => {
   it('what the port writes is written once, and what an exchange writes together is one commit', async () => {

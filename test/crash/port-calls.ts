@@ -18,7 +18,7 @@ export function interceptCalls({ state, index, ...others }: Adapters, intercept:
   return {
     ...others,
     state: {
-      get: (key) => intercept(read('get', key), () => state.get(key)),
+      get: (key, options) => intercept(read('get', key), () => state.get(key, options)),
       list: (prefix, options) => intercept(read('list', prefix), () => state.list(prefix, options)),
       put: (key, ...rest) => intercept(write('put', key), () => state.put(key, ...rest)),
       create: (key, ...rest) => intercept(write('create', key), () => state.create(key, ...rest)),

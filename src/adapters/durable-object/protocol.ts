@@ -3,7 +3,8 @@ import { type Rev, STATE_VALUE_LIMIT } from '../../ports/state.ts'
 
 /** What one object is asked to do: each op is atomic by itself, a batch is not. Times are the caller's. */
 export interface Ops {
-  get: Address & { do: 'get'; now: number }
+  /** `follow`: a prefix that makes a key of the value; its record is answered too when it stands in `shard`, which is this object's. */
+  get: Address & { do: 'get'; now: number; follow?: { prefix: string; shard: string } }
   peek: Address & { do: 'peek'; now: number }
   put: Write & { do: 'put' }
   create: Write & { do: 'create' }
@@ -45,9 +46,14 @@ interface Write extends Address {
   now: number
 }
 
+interface Stored {
+  value: Bytes
+  rev: Rev
+}
+
 /** What an op answers when it is done. */
 export interface Results {
-  get: { value: Bytes; rev: Rev } | null
+  get: (Stored & { next?: (Stored & { key: string }) | null }) | null
   peek: Rev | null
   put: null
   create: null
@@ -91,7 +97,7 @@ const ROW_OVERHEAD = 4_096
 export function weight(op: Op): number {
   switch (op.do) {
     case 'get':
-      return STATE_VALUE_LIMIT + ROW_OVERHEAD
+      return (op.follow === undefined ? 1 : 2) * (STATE_VALUE_LIMIT + ROW_OVERHEAD)
     case 'put':
     case 'create':
     case 'update':

@@ -1,4 +1,7 @@
+import { fromUtf8 } from '../../crypto/bytes.ts'
 import { nowSeconds } from '../../ports/expiry.ts'
+import { locateOrNull, shardOf } from '../../ports/layout5.ts'
+import type { Bytes } from '../../ports/platform.ts'
 import type { Rev } from '../../ports/state.ts'
 import { afterPrefix } from './prefix-range.ts'
 import { type Address, type ListedRow, type Op, type Ops, PAGE_BYTES, type Refusal, type Results } from './protocol.ts'
@@ -76,8 +79,22 @@ const UPDATE = `UPDATE record SET lkey = ?, v = ?, rev = ?, expires = ?
 const DELETE = `DELETE FROM record WHERE pk = ? AND sk = ? AND k IS NULL AND rev = ? AND ${LIVE} RETURNING 1`
 
 function get(sql: SqlStorage, op: Ops['get']): Results['get'] {
-  const [row] = sql.exec<{ v: ArrayBuffer; rev: string }>(GET, op.pk, op.sk, nowSeconds(op.now)).toArray()
+  const found = read(sql, op)
+  const key = found === null || op.follow === undefined ? null : keyFrom(op.follow.prefix, found.value)
+  const location = key === null ? null : locateOrNull(key)
+  if (found === null || key === null || location === null || shardOf(location) !== op.follow?.shard) return found
+  const next = read(sql, { ...location, now: op.now })
+  return { ...found, next: next && { key, ...next } }
+}
+
+function read(sql: SqlStorage, { pk, sk, now }: Address & { now: number }): { value: Bytes; rev: Rev } | null {
+  const [row] = sql.exec<{ v: ArrayBuffer; rev: string }>(GET, pk, sk, nowSeconds(now)).toArray()
   return row ? { value: new Uint8Array(row.v), rev: row.rev as Rev } : null
+}
+
+function keyFrom(prefix: string, value: Bytes): string | null {
+  const text = fromUtf8(value)
+  return text === null ? null : prefix + text
 }
 
 function peek(sql: SqlStorage, op: Address & { now: number }): Results['peek'] {

@@ -1,7 +1,7 @@
 import { checkOwner, checkWrite } from '../../ports/checks.ts'
 import { PortError } from '../../ports/error.ts'
 import { expiresAt, remainingLifetime } from '../../ports/expiry.ts'
-import { type Location, locateOrNull, type Module, objectName, tableName } from '../../ports/layout5.ts'
+import { type Location, locateOrNull, type Module, objectName, shardOf, tableName } from '../../ports/layout5.ts'
 import { decodePage, encodePage } from '../../ports/page.ts'
 import type { Bytes, Clock, Random } from '../../ports/platform.ts'
 import { watchByPolling } from '../../ports/polling-watch.ts'
@@ -52,11 +52,13 @@ export function durableObjectState(options: DurableObjectStateOptions): Required
   }
 
   return {
-    async get(key) {
+    async get(key, { follow } = {}) {
       const location = locateReadable(key, module)
       if (location === null) return null
       const { object, address } = at(location)
-      const found = await shards.call(object, { do: 'get', ...address })
+      const followed =
+        follow !== undefined && isReadablePrefix(follow, module) ? { follow: { prefix: follow, shard: shardOf(location) } } : {}
+      const found = await shards.call(object, { do: 'get', ...address, ...followed })
       return found && { key, ...found }
     },
 

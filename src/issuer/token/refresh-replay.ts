@@ -46,7 +46,7 @@ export async function answerSuccessor(request: RefreshRequest, successor: string
     if (found.state === 'live') {
       // A mark and its successor are of one session; anything else was forged by who can write the store.
       if (sid !== undefined && found.ref.sid !== sid) throw notLive()
-      return answerWith(token, await findStanding(request, found.ref, issuer), issuer)
+      return answerWith(token, await findStanding(request, found.ref, issuer, found.entry.next), issuer)
     }
     if (issuer.clock.now() - found.mark.at >= GRACE) throw notLive()
     token = found.mark.successor

@@ -41,7 +41,7 @@ interface Rotation {
  * @returns null when another refresh of the same token passed the gate first
  */
 export async function rotate(request: RefreshRequest, live: Live, issuer: Issuer): Promise<TokenResponse | null> {
-  const { found, allowed } = await findStanding(request, live.ref, issuer)
+  const { found, allowed } = await findStanding(request, live.ref, issuer, live.entry.next)
 
   const place = placeOf(allowed.person)
   const successor = await drawTokenNear(issuer.random, REFRESH_TOKEN, place)

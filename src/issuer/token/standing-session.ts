@@ -1,4 +1,5 @@
 import { isPortError } from '../../ports/error.ts'
+import type { Entry } from '../../ports/state.ts'
 import { findLegacySession } from '../../records/legacy-session.ts'
 import type { Found } from '../../records/record.ts'
 import { refreshTokenLifetime, type SessionRef } from '../../records/refresh-token.ts'
@@ -6,6 +7,7 @@ import {
   createSession,
   createSessionPointer,
   findSession,
+  liveSession,
   renewSessionPointer,
   type Session,
   sessionLifetime,
@@ -25,12 +27,13 @@ export interface Standing {
  * Finds and judges the session of a live refresh token. One that the Go service wrote is written in our form here, before anything names
  * it there: a crash after that leaves a session that the retry finds.
  *
+ * @param entry what stands where the session would, when it was read along with the token
  * @throws OAuthError as `refreshable`, and when there is no such session or it has ended
  */
-export async function findStanding(request: RefreshRequest, ref: SessionRef, issuer: Issuer): Promise<Standing> {
+export async function findStanding(request: RefreshRequest, ref: SessionRef, issuer: Issuer, entry?: Entry | null): Promise<Standing> {
   const { state, log } = issuer
   if (ref.person !== null) {
-    const found = await findSession(state, ref.person, ref.sid, log)
+    const found = entry === undefined ? await findSession(state, ref.person, ref.sid, log) : liveSession(entry, log)
     if (found === null) throw notLive()
     return { found, allowed: await refreshable(request, found.value, issuer) }
   }

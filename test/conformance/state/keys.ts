@@ -36,6 +36,33 @@ export const keyCases: readonly StateCase[] = [
     },
   },
   {
+    id: 'keys/followed',
+    rule: 'a record read with the one it names is answered with what stands there at that instant, or without a word of it',
+    async holds({ open, clock }) {
+      const state = open()
+      const next = async (key: string, follow = 'ses.') => (await state.get(key, { follow }))?.next
+      await state.put('rt.live', bytes('ada.s1'), MINUTE)
+      const rev = await state.put('ses.ada.s1', bytes('a session'), MINUTE / 2)
+      expect([undefined, { key: 'ses.ada.s1', value: bytes('a session'), rev }]).toContainEqual(await next('rt.live'))
+
+      for (const [name, value] of [
+        ['nobody', 'ada.s2'],
+        ['unmappable', ''],
+        ['no text', '\u0000'],
+      ] as const) {
+        await state.put(`rt.${name}`, bytes(value), MINUTE)
+        expect([undefined, null], name).toContainEqual(await next(`rt.${name}`))
+      }
+      await state.put('rt.bytes', new Uint8Array([0xff, 0xfe]), MINUTE)
+      expect(await next('rt.bytes')).toBeUndefined()
+      expect(await next('rt.live', 'gh.org.')).toBeUndefined() // another module's
+      expect(await state.get('rt.absent', { follow: 'ses.' })).toBeNull()
+
+      clock.advance((MINUTE / 2) * 1_000)
+      expect([undefined, null]).toContainEqual(await next('rt.live'))
+    },
+  },
+  {
     id: 'keys/two-spellings',
     rule: 'the dotted and the colon spelling of a key name one record',
     async holds({ open }) {

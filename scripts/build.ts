@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { build as bundle } from 'esbuild'
 import type { Documents } from '../src/config/documents.ts'
 import { compileDocuments } from './documents.ts'
@@ -29,13 +29,14 @@ export class BuildError extends Error {
 }
 
 /**
- * Compiles the two documents to config/*.json and bundles src/browser to dist/assets. A file that would be the same is left alone,
+ * Compiles the two documents to *.json beside them and bundles src/browser to dist/assets. A file that would be the same is left alone,
  * and one that changes is replaced whole, so that it may run while something reads them.
  *
+ * @param config the folder of the documents
  * @throws BuildError with every error in both documents, or what esbuild says; nothing has been written then
  */
-export async function build(root = ROOT): Promise<Built> {
-  const [compiled, assets] = await Promise.all([readAndCompile(root), browserFiles(root)])
+export async function build(root = ROOT, config = join(root, 'config')): Promise<Built> {
+  const [compiled, assets] = await Promise.all([readAndCompile(root, config), browserFiles(root)])
   if (!compiled.ok) throw new BuildError(compiled.errors)
 
   const { service, policy } = compiled.documents
@@ -43,16 +44,19 @@ export async function build(root = ROOT): Promise<Built> {
   await mkdir(output, { recursive: true }) // wrangler refuses to run without the folder, empty or not
   for (const stale of await readdir(output)) if (!assets.has(stale)) await rm(join(output, stale), { recursive: true })
   await Promise.all([
-    replace(join(root, 'config/service.json'), json(service)),
-    replace(join(root, 'config/policy.json'), json(policy)),
+    replace(join(config, 'service.json'), json(service)),
+    replace(join(config, 'policy.json'), json(policy)),
     ...[...assets].map(([name, contents]) => replace(join(output, name), contents)),
   ])
   return { documents: compiled.documents, warnings: compiled.warnings, assets: [...assets.keys()].sort() }
 }
 
-async function readAndCompile(root: string) {
-  const read = async (name: string) => ({ name, text: await readFile(join(root, name), 'utf8') })
-  return compileDocuments({ service: await read('config/service.yaml'), policy: await read('config/policy.yaml') })
+async function readAndCompile(root: string, config: string) {
+  const read = async (name: string) => {
+    const file = join(config, name)
+    return { name: relative(root, file), text: await readFile(file, 'utf8') }
+  }
+  return compileDocuments({ service: await read('service.yaml'), policy: await read('policy.yaml') })
 }
 
 /** What stands in src/browser itself: scripts and style sheets bundled and minified, pictures as they are, each under its own name. */

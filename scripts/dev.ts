@@ -6,6 +6,7 @@ import { BuildError, build, ROOT } from './build.ts'
 import { type DeliveredSecret, deliveredSecrets, type PutSecret, putSecretsOnce } from './dev/client-secrets.ts'
 import { everyMinute } from './dev/cron.ts'
 import type { LocalAws } from './dev/local-aws.ts'
+import { wranglerConfigFor } from './dev/other-documents.ts'
 import { type WranglerDev, wranglerDev } from './dev/wrangler-dev.ts'
 import { type DevVars, ensureDevVars } from './dev-vars.ts'
 import { callOps, OpsError, type OpsTarget } from './ops-client.ts'
@@ -14,8 +15,11 @@ const USAGE = `npm start -- [options]
   --port N          listen on 127.0.0.1:N; the issuer is then http://localhost:N (8787)
   --persist-to DIR  keep the records in DIR (.wrangler/state)
   --vars FILE       read secrets from FILE, and add those it lacks (.dev.vars)
+  --config DIR      the folder of service.yaml and policy.yaml (config)
   --no-cron         leave the scheduled work alone
   --aws             keep the records in DynamoDB, SSM and KMS, in an emulator of them that is gone when this stops (npm run start:aws)`
+
+const CONFIG = join(ROOT, 'config')
 
 const START = 30_000 // ms: a warm start takes about two seconds, a cold one on a busy machine ten
 
@@ -23,6 +27,7 @@ interface Options {
   port: number
   persistTo: string
   vars: string
+  config: string
   cron: boolean
   aws: boolean
 }
@@ -40,7 +45,7 @@ await main().catch((error: unknown) => {
 async function main(): Promise<void> {
   const options = readOptions()
   await refuseTakenPort(options.port)
-  const { documents, warnings } = await build()
+  const { documents, warnings } = await build(ROOT, options.config)
   for (const warning of warnings) console.warn(`warning: ${warning}`)
 
   const { service, policy } = documents
@@ -48,8 +53,11 @@ async function main(): Promise<void> {
   const vars = await ensureDevVars(options.vars, ['SEAL_KEY', 'OPS_KEY', ...secrets.map(({ variable }) => variable)])
   const issuer = issuerOn(options.port, service.issuer)
   const aws = options.aws ? await localAws(service.instance, secrets, vars) : null
+  const elsewhere = options.config === CONFIG ? {} : { config: await wranglerConfigFor(options.config, options.persistTo) }
+  const { config: _, ...own } = options
   const wrangler = wranglerDev({
-    ...options,
+    ...own,
+    ...elsewhere,
     ...(aws === null ? {} : { environment: 'aws' }),
     variables: { ...(issuer === service.issuer ? {} : { ISSUER: issuer }), ...aws?.variables },
   })
@@ -84,6 +92,7 @@ function readOptions(): Options {
         port: { type: 'string', default: '8787' },
         'persist-to': { type: 'string', default: join(ROOT, '.wrangler/state') },
         vars: { type: 'string', default: join(ROOT, '.dev.vars') },
+        config: { type: 'string', default: CONFIG },
         cron: { type: 'boolean', default: true },
         aws: { type: 'boolean', default: false },
       },
@@ -91,7 +100,14 @@ function readOptions(): Options {
     })
     const port = Number(values.port)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new StartError(`--port ${values.port} is no port\n\n${USAGE}`)
-    return { port, persistTo: resolve(values['persist-to']), vars: resolve(values.vars), cron: values.cron, aws: values.aws }
+    return {
+      port,
+      persistTo: resolve(values['persist-to']),
+      vars: resolve(values.vars),
+      config: resolve(values.config),
+      cron: values.cron,
+      aws: values.aws,
+    }
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
@@ -166,7 +182,7 @@ function whereToGo(
     ['sign in as', people.join(', ')],
     ['clients', Object.keys(policy.clients).join(', ')],
     ...secrets.map(({ client, variable }) => [`secret of ${client}`, `${variable} in ${relative(process.cwd(), options.vars)}`]),
-    ['documents', 'config/service.yaml, config/policy.yaml (start again after a change)'],
+    ['documents', `service.yaml and policy.yaml in ${relative(process.cwd(), options.config) || '.'} (start again after a change)`],
     ['to read', 'README.md, docs/'],
     aws === null
       ? ['every record', `${issuer}/cdn-cgi/local/explorer, to whoever reaches this port`]

@@ -11,6 +11,8 @@ export interface WranglerDevOptions {
   persistTo: string
   /** The file of secrets, in full. */
   vars: string
+  /** The configuration of wrangler, in full; the repository's when absent. */
+  config?: string
   /** The environment of wrangler.toml; the top level when absent. */
   environment?: string
   /** Variables beside those of wrangler.toml. */
@@ -76,11 +78,12 @@ export function wranglerDev(options: WranglerDevOptions): WranglerDev {
   }
 }
 
-function wranglerArguments({ port, persistTo, vars, environment, variables = {} }: WranglerDevOptions): string[] {
+function wranglerArguments({ port, persistTo, vars, config, environment, variables = {} }: WranglerDevOptions): string[] {
   return [
     ...['dev', '--ip', '127.0.0.1', '--port', String(port)],
     ...['--inspector-port', '0'], // two of them would meet on the usual one
     ...['--persist-to', persistTo, '--env-file', vars, '--show-interactive-dev-session=false'],
+    ...(config === undefined ? [] : ['--config', config]),
     ...(environment === undefined ? [] : ['--env', environment]),
     ...Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
   ]

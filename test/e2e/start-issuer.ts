@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,14 +30,17 @@ export interface StartOptions {
   cron?: boolean
   /** Keeps its records in an emulator of AWS, as `npm run start:aws` does. Off. */
   aws?: boolean
+  /** Changes a copy of the policy document, as text. */
+  policy?: (text: string) => string
 }
 
 const START = 60_000 // ms: as long as `npm start` waits itself, twice over
 const STOP = 8_000 // ms: it ends what it started by force after three
 
 /** Starts the issuer of this repository's documents and resolves when it answers. `await using` ends it also when the test fails. */
-export async function startIssuer({ cron = false, aws = false }: StartOptions = {}): Promise<RunningIssuer> {
+export async function startIssuer({ cron = false, aws = false, policy }: StartOptions = {}): Promise<RunningIssuer> {
   const folder = await mkdtemp(join(tmpdir(), 'sluis-e2e-'))
+  const config = policy === undefined ? [] : ['--config', await otherDocuments(folder, policy)]
   const vars = join(folder, 'vars')
   const port = await freePort()
   const args = [
@@ -49,6 +52,7 @@ export async function startIssuer({ cron = false, aws = false }: StartOptions = 
     vars,
     ...(cron ? [] : ['--no-cron']),
     ...(aws ? ['--aws'] : []),
+    ...config,
   ]
   let written = ''
   const start = () => startProcess(args, (text) => (written += text))
@@ -79,6 +83,15 @@ export async function startIssuer({ cron = false, aws = false }: StartOptions = 
     },
     [Symbol.asyncDispose]: stop,
   }
+}
+
+/** The repository's documents in a folder of their own, one of them changed. */
+async function otherDocuments(folder: string, policy: (text: string) => string): Promise<string> {
+  const to = join(folder, 'config')
+  await mkdir(to)
+  await copyFile(join(ROOT, 'config/service.yaml'), join(to, 'service.yaml'))
+  await writeFile(join(to, 'policy.yaml'), policy(await readFile(join(ROOT, 'config/policy.yaml'), 'utf8')))
+  return to
 }
 
 async function startProcess(args: readonly string[], heard: (text: string) => void): Promise<ChildProcess> {

@@ -1,7 +1,10 @@
+import { inject } from 'vitest'
 import { durableObjectState } from '../../src/adapters/durable-object/state.ts'
+import { dynamodbState } from '../../src/adapters/dynamodb/state.ts'
 import { seededScheduler } from '../../src/adapters/memory/scheduler.ts'
 import { memoryState } from '../../src/adapters/memory/state.ts'
 import { createMemoryStore } from '../../src/adapters/memory/store.ts'
+import { tableClient } from '../flows/aws-adapters.ts'
 import { random } from './arrange.ts'
 import { runLogoutStoreSuite } from './logout-suite.ts'
 import { connectionLost, freshInstance, shardNetwork, someDelays } from './shard-network.ts'
@@ -47,4 +50,15 @@ runLogoutStoreSuite(
     return { state: () => durableObjectState({ namespace, instance, module: 'oidc', clock, random }), clock }
   },
   { races: 3 },
+)
+
+runLogoutStoreSuite(
+  'dynamodb',
+  async () => {
+    const clock = testClock()
+    const instance = freshInstance()
+    const client = tableClient(inject('awsEmulator'), instance)
+    return { state: () => dynamodbState({ client, instance, module: 'oidc', clock, random }), clock }
+  },
+  { races: 5 },
 )

@@ -194,10 +194,13 @@ describe.each(engines)('a client that fails on %s', (engine) => {
     all.apps.answers(() => 500)
     await browser.post('/logout', {})
     await all.service.afterwards()
+    const { sid } = all.apps.asked[0] ?? {}
+    expect(await untold(all)).toMatchObject([{ client_id: 'demo', sid, attempts: 1, ended_at: all.store.clock.now() / 1000 }])
     for (let hour = 0; hour < 25; hour++) {
       all.store.clock.advance(HOUR)
       await all.service.tick()
     }
+    expect(await untold(all)).toBeUndefined()
     const asked = all.apps.asked.length
     expect(asked).toBeGreaterThan(20)
     expect(await leftOf(all.store)).toEqual([])
@@ -229,6 +232,13 @@ describe.each(engines)('a client that fails on %s', (engine) => {
     expect((await userinfo(all.service, again.access_token)).status).toBe(200)
   })
 })
+
+/** What an operator's listing says of clients that were not told. */
+async function untold({ service }: World): Promise<unknown> {
+  const browser = new TestBrowser(service)
+  await signInAs(browser, ADA)
+  return (await (await browser.ask('GET', `/api/sessions?person=${ADA}`)).json<{ untold?: unknown }>()).untold
+}
 
 it('two ticks and the request itself tell a client once', async () => {
   const all = await world()

@@ -9,11 +9,13 @@ import type { Session } from '../../records/session.ts'
 import { findSessionById, listSessionPage } from '../../records/sessions.ts'
 import type { Issuer } from '../issuer.ts'
 import { askerOf, requireOperator } from './asker.ts'
+import { listUntold } from './untold.ts'
 import { sessionView } from './view.ts'
 
 /**
  * `GET /api/sessions[?person=][&client=][&page=]`: one's own, or, for an operator, another's, a client's or all, a page at a time. A page
- * that is filtered may hold few or none and still have a next.
+ * that is filtered may hold few or none and still have a next. The first page of one person's also says which clients could not be told yet
+ * that a session of theirs has ended.
  *
  * @throws Refusal 401, 403. OAuthError invalid_request. PortError Unavailable
  */
@@ -24,9 +26,17 @@ export async function listSessions(request: Request, issuer: Issuer): Promise<Re
   const of = person ?? ((await asker.isOperator()) ? null : asker.person)
   if (of !== asker.person) await requireOperator(asker, `listed ${of ?? 'everybody'}`, issuer)
 
-  const { sessions, next } = await page(of, parameters.get('page'), issuer)
+  const at = parameters.get('page')
+  const [{ sessions, next }, untold] = await Promise.all([
+    page(of, at, issuer),
+    of === null || at !== undefined ? [] : listUntold(of, issuer),
+  ])
   const shown = client === undefined ? sessions : sessions.filter((session) => session.client_id === client)
-  return json({ sessions: shown.map((session) => sessionView(session, issuer.policy)), ...(next === undefined ? {} : { next }) })
+  return json({
+    sessions: shown.map((session) => sessionView(session, issuer.policy)),
+    ...(untold.length === 0 ? {} : { untold: untold.filter(({ client_id }) => client === undefined || client_id === client) }),
+    ...(next === undefined ? {} : { next }),
+  })
 }
 
 /** `DELETE /api/sessions/<sid>`: ends one. @throws Refusal 401, 403, 404 */

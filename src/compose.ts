@@ -203,6 +203,8 @@ export function composeOn(
         async run({ check }) {
           await keyring.keySet()
           check()
+          await keyring.rotate(check)
+          check()
           await keyring.renew()
           return 'ran'
         },

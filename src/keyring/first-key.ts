@@ -35,7 +35,8 @@ export interface Kept {
 export async function firstKey(alg: SigningAlg, making: KeyMaking): Promise<Kept> {
   const { state, clock, log } = making
   const kid = await emptyRingKid({ ...making, alg }, await listRetiredKids(state, alg), seconds(clock))
-  const record = await makeKey(alg, kid, making)
+  const now = seconds(clock)
+  const record = await makeKey(alg, { kid, seenAt: now, activateAt: now }, making)
   try {
     const rev = await createSigningKey(state, record)
     log.info('keyring.first_key', { alg, kid })
@@ -46,10 +47,14 @@ export async function firstKey(alg: SigningAlg, making: KeyMaking): Promise<Kept
   }
 }
 
-async function makeKey(alg: SigningAlg, kid: string, making: KeyMaking): Promise<SigningKey> {
+/** A key and its record, not kept yet. Times in unix seconds. @throws PortError Unavailable */
+export async function makeKey(
+  alg: SigningAlg,
+  named: { kid: string; seenAt: number; activateAt: number },
+  making: KeyMaking,
+): Promise<SigningKey> {
   const pair = await making.generate(alg)
-  const now = seconds(making.clock)
-  const record = await sealSigningKey(pair, { alg, kid, seenAt: now, activateAt: now }, making)
+  const record = await sealSigningKey(pair, { alg, ...named }, making)
   // Before anybody relies on it: a Worker that can seal and not open would leave a ring that never signs.
   const opened = await openSigningKey(record, making.sealer)
   if ('refused' in opened) throw new PortError('Unavailable', `the new ${alg} key was not kept: ${opened.refused}`)

@@ -11,6 +11,7 @@ import type { Log } from '../telemetry/log.ts'
 import { firstKey, type KeyMaking } from './first-key.ts'
 import { generateKeyPair, publicMembers } from './key-pair.ts'
 import { openRings, type RingKey } from './rings.ts'
+import { retire, succeed } from './rotation.ts'
 import { isImmediate, schedule } from './schedule.ts'
 import { type Opened, openSigningKey } from './sealed-key.ts'
 import { type Verified, verifyToken } from './verify-token.ts'
@@ -33,6 +34,14 @@ export interface Keyring {
   verify(token: string, options: { typ: readonly string[] }): Promise<Verified | null>
   /** Keeps the records of all keys from lapsing; for a tick. @throws PortError Unavailable */
   renew(): Promise<void>
+  /**
+   * Gives each ring a key every `rotate_every`, published `prepublish` before it signs, and retires those that no token needs any more; for a
+   * tick. A ring whose active key can't sign here keeps its older ones.
+   *
+   * @param check called before each write; throws when the tick must stop
+   * @throws PortError Unavailable
+   */
+  rotate(check?: () => void): Promise<void>
   /** The configured rings, the default first. */
   algs: readonly SigningAlg[]
   defaultAlg: SigningAlg
@@ -60,6 +69,10 @@ const SKEW = 300
 const LISTING = 60
 /** seconds: how long a relying party may keep the key set */
 const KEY_SET = 300
+/** rotations: a key that is active for longer has no successor, though one was due */
+const STALE = 1.5
+/** seconds between two ticks */
+const TICK = 300
 /** seconds: while a key is this young that signed unpublished, relying parties may hold a set without it; 15 min is Envoy's cache and half again */
 const UNPUBLISHED = 900
 
@@ -131,6 +144,12 @@ export function createKeyring(parts: KeyringParts): Keyring {
     return read === null ? null : publishedKey(read, alg, kid)
   }
 
+  /** Once an hour: the tick comes every five minutes. */
+  function warnIfStale(alg: SigningAlg, active: RingKey): void {
+    const now = seconds(clock)
+    if (now - active.activateAt > STALE * settings.rotate_every && now % 3_600 < TICK) log.error('keyring.stale', { alg, kid: active.id })
+  }
+
   return {
     algs,
     defaultAlg: settings.default,
@@ -157,6 +176,22 @@ export function createKeyring(parts: KeyringParts): Keyring {
 
     async renew() {
       for (const alg of verifiableAlg.options) await renewSigningKeys(state, alg)
+    },
+
+    async rotate(check = () => {}) {
+      for (const alg of algs) {
+        const ring = (await rings.reread()).filter((key) => key.alg === alg)
+        if (ring.length === 0) continue // its first key is made where it is needed
+        check()
+        const next = await succeed(alg, ring, { ...making, prepublish: settings.prepublish })
+        if (next !== null) await rings.add(next)
+
+        const { all, active } = scheduleOf(alg, ring)
+        if (active === null || 'refused' in (await open(active))) continue
+        check()
+        await retire(all, seconds(clock), making)
+        warnIfStale(alg, active)
+      }
     },
 
     verify(token, { typ }) {

@@ -67,6 +67,6 @@ describe('the schedule of a ring', () => {
   })
 
   it('of no keys is nothing', () => {
-    expect(schedule([], first.activateAt, OVERLAP)).toEqual({ published: [], active: null })
+    expect(schedule([], first.activateAt, OVERLAP)).toEqual({ all: [], published: [], active: null })
   })
 })

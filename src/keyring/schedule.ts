@@ -16,6 +16,8 @@ export interface Place<Key> {
 }
 
 export interface Schedule<Key> {
+  /** Every key, published or not; newest first. */
+  all: Place<Key>[]
   /** Every key the key set holds, those that wait for their activation too; newest first. */
   published: Place<Key>[]
   /** The key that signs: of the activated ones the latest. Null before the first activation. */
@@ -34,6 +36,7 @@ export function schedule<Key extends Scheduled>(keys: readonly Key[], now: numbe
     return { key, activated: isActivated(key, now), retiresAfter: successor === undefined ? null : successor.activateAt + overlap }
   })
   return {
+    all: places,
     published: places.filter(({ retiresAfter }) => retiresAfter === null || now <= retiresAfter),
     active: places.find(({ activated }) => activated)?.key ?? null,
   }

@@ -29,8 +29,24 @@ export async function emptyRingKid(
   retired: ReadonlySet<string>,
   now: number,
 ): Promise<string> {
-  const { instance, alg, rotateEvery } = ring
-  const period = retired.size === 0 ? 0 : Math.floor(now / rotateEvery) * rotateEvery
+  const period = retired.size === 0 ? 0 : periodOf(ring, now)
+  return freeKid({ ...ring, period }, retired)
+}
+
+/** The kid for the key that succeeds those of a ring: of the period that `now` (unix seconds) is in, past the kids retired from it. */
+export function successorKid(
+  ring: { instance: string; alg: string; rotateEvery: number },
+  retired: ReadonlySet<string>,
+  now: number,
+): Promise<string> {
+  return freeKid({ ...ring, period: periodOf(ring, now) }, retired)
+}
+
+function periodOf({ rotateEvery }: { rotateEvery: number }, now: number): number {
+  return Math.floor(now / rotateEvery) * rotateEvery
+}
+
+async function freeKid({ instance, alg, period }: Omit<Slot, 'counter'>, retired: ReadonlySet<string>): Promise<string> {
   for (let counter = 0; ; counter++) {
     const kid = await slotKid({ instance, alg, period, counter })
     if (!retired.has(kid)) return kid

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { signingAlg } from '../config/values.ts'
+import { utf8 } from '../crypto/bytes.ts'
 import { keys } from '../ports/keys.ts'
 import type { Entry, Rev, State } from '../ports/state.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -77,6 +78,20 @@ export async function findSigningKey(state: State, alg: VerifiableAlg, kid: stri
 export async function listSigningKeys(state: State, log: Log): Promise<Found<SigningKey>[]> {
   const spellings = await Promise.all([keys.allSigningKeys, keys.allLegacySigningKeys].map((prefix) => listAll(state, prefix)))
   return spellings.flat().flatMap((entry) => readSigningKey(entry, log) ?? [])
+}
+
+/** seconds: 365 days (seed: keys); by then nobody remembers a kid */
+const TOMBSTONE_LIFETIME = 31_536_000
+
+/**
+ * Takes a key out of its ring for good: first the tombstone, by which its kid is never taken again, then the record, in the spelling it stands
+ * in. A crash between them leaves a key that the next retirement takes.
+ *
+ * @throws PortError Unavailable
+ */
+export async function retireSigningKey(state: State, { alg, id }: Pick<SigningKey, 'alg' | 'id'>): Promise<void> {
+  await state.put(keys.retiredSigningKey(alg, id), utf8('1'), TOMBSTONE_LIFETIME)
+  for (const key of [keys.signingKey(alg, id), keys.legacySigningKey(alg, id)]) await state.delete(key)
 }
 
 /** The kids that were retired from a ring: none of them is ever taken again. */

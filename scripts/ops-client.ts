@@ -12,7 +12,7 @@ export interface OpsTarget {
 }
 
 /** What the route is asked to do. */
-export type OpsCommand = { command: 'secret.put'; path: string; value: Bytes }
+export type OpsCommand = { command: 'secret.put'; path: string; value: Bytes } | { command: 'tick.run'; kind: string; target: string }
 
 /** A refusal of the operator route: `code` is its `error` member, or `unreachable` when nobody answered as it would. */
 export class OpsError extends Error {
@@ -50,7 +50,7 @@ const TIMEOUT = 15_000 // ms: a store that takes longer is down
  * @throws OpsError
  */
 export async function callOps(target: OpsTarget, command: OpsCommand, with_: OpsDependencies = REAL): Promise<Record<string, unknown>> {
-  const body = JSON.stringify({ ...command, value: encodeBase64url(command.value) })
+  const body = JSON.stringify('value' in command ? { ...command, value: encodeBase64url(command.value) } : command)
   const headers = { 'content-type': 'application/json', ...(await signature(target, body, with_)) }
   const url = `${target.issuer}/ops`
   const response = await with_

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
@@ -13,8 +12,8 @@ import { documents as secretDocuments } from '../src/records/external-documents.
 import { CommandError, checkRegion, HelpWanted, runAsProcess } from './aws/command.ts'
 import { makeStateSecret, openParameters, putUnlessSame } from './aws/parameters.ts'
 import { BuildError, build, ROOT } from './build.ts'
-import { parseDevVars } from './dev-vars.ts'
 import { callOps, OpsError } from './ops-client.ts'
+import { readOpsKey } from './ops-key.ts'
 
 const USAGE = `npm run seed -- <address> [options]
 Puts a client's secret where the issuer reads it, at the address its row in config/policy.yaml names. The secret is asked for, or read from
@@ -85,7 +84,7 @@ interface Destination {
 
 /** The running issuer, by its operator's route. */
 async function onIssuer({ issuer, vars }: Options, { service }: Documents): Promise<Destination> {
-  const target = { issuer: issuer ?? service.issuer, instance: process.env.INSTANCE ?? service.instance, opsKey: await opsKey(vars) }
+  const target = { issuer: issuer ?? service.issuer, instance: process.env.INSTANCE ?? service.instance, opsKey: await readOpsKey(vars) }
   return {
     nameOf: (path) => `${path} of instance ${target.instance} at ${target.issuer}`,
     async put(path, value) {
@@ -159,12 +158,6 @@ function clientAt(path: string, { policy }: Documents): string {
   if (client !== undefined) return client
   const addresses = known.map(([address]) => address).join(', ')
   throw new CommandError(`config/policy.yaml names no secret at ${path}. It names: ${addresses || 'none'}`)
-}
-
-async function opsKey(file: string): Promise<string> {
-  const key = process.env.OPS_KEY ?? parseDevVars(await readFile(file, 'utf8').catch(() => '')).get('OPS_KEY')
-  if (key === undefined) throw new CommandError(`there is no OPS_KEY, in the environment or in ${file}`)
-  return key
 }
 
 async function obtain(path: string, generate: boolean): Promise<string> {

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import * as z from 'zod'
 import { ROOT } from './build.ts'
 import { ensureChromium } from './chromium.ts'
@@ -72,14 +73,22 @@ export function countReport(json: string | null, status: number): Count {
 }
 
 async function run(args: readonly string[]): Promise<number> {
-  const child = spawn(node, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'pipe'] })
-  const isNoise = noiseFilter()
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    if (!isNoise(line)) process.stderr.write(`${line}\n`)
-  })
+  // A terminal is left to the tests' own display; a log is filtered.
+  const stdout = process.stdout.isTTY ? 'inherit' : 'pipe'
+  const child = spawn(node, args, { cwd: ROOT, stdio: ['ignore', stdout, 'pipe'] })
+  passOn(child.stdout, process.stdout)
+  passOn(child.stderr, process.stderr)
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   child.on('error', reject).on('close', (code) => resolve(code ?? 1))
   return promise
+}
+
+function passOn(from: Readable | null, to: NodeJS.WriteStream): void {
+  if (from === null) return
+  const isNoise = noiseFilter()
+  createInterface({ input: from }).on('line', (line) => {
+    if (!isNoise(line)) to.write(`${line}\n`)
+  })
 }
 
 /**

@@ -41,6 +41,7 @@ import type { Trigger } from './ports/trigger.ts'
 import type { WaysIn } from './signin/sign-in.ts'
 import type { Log } from './telemetry/log.ts'
 import { budgetOf } from './ticks/budget.ts'
+import { isStale, parseJournal } from './ticks/journal.ts'
 import { oneAtATime } from './ticks/one-at-a-time.ts'
 import { type Tick, ticksFor } from './ticks/tick.ts'
 
@@ -128,7 +129,16 @@ export function compose(env: Env, documents: Documents, platform: Platform): Ser
   )
   const { instance, location } = service
   const runners = objectRunners({ namespace: env.RUNNER, instance, locationHint: location?.hint })
-  return { ...services, runners, trigger: objectTrigger(runners, (hint) => ticksFor(services.ticks, hint)) }
+  const trigger = objectTrigger(runners, (hint) => ticksFor(services.ticks, hint))
+  const { readiness, operations, ticks } = services
+  const stale = ticks.map((tick) => staleness(tick, runners, platform.clock))
+  return {
+    ...services,
+    runners,
+    trigger,
+    operations: { ...operations, trigger },
+    readiness: { ...readiness, stores: [...readiness.stores, ...stale] },
+  }
 }
 
 /** As a PortError, whose message is logged: what a DocumentError says is not, and here it names a variable of the operator's. */
@@ -181,12 +191,36 @@ export function composeOn(
     tell: () => {},
   }
   const telling = { state, keyring, policy, url, fetch, clock, random, log }
+  const ticks: readonly Tick[] = [
+    {
+      kind: 'keyring',
+      target: 'all',
+      every: 5,
+      state,
+      async run({ check }) {
+        await keyring.keySet()
+        check()
+        await keyring.rotate(check)
+        check()
+        await keyring.renew()
+        return 'ran'
+      },
+    },
+    {
+      kind: 'logout',
+      target: 'all',
+      every: 1,
+      state,
+      run: async ({ check, budget }) =>
+        (await resumeEndings({ ...issuer, ...telling, calls: budget }, check)) === 'more' ? 'more' : 'ran',
+    },
+  ]
   return {
     issuer,
     service,
     version: packageJson.version,
     ways: { picker: service.signin.picker ? directory.people : null },
-    operations: { instance, key: opsKey, state, secrets, clock },
+    operations: { instance, key: opsKey, state, secrets, clock, ticks, trigger: noTrigger },
     readiness: {
       guard: () => guardStateSecret({ secrets, state, random, create: service.preset === 'embedded' }),
       stores: adapters.stores ?? [],
@@ -194,30 +228,21 @@ export function composeOn(
     subrequests,
     telling,
     trigger: noTrigger,
-    ticks: [
-      {
-        kind: 'keyring',
-        target: 'all',
-        every: 5,
-        state,
-        async run({ check }) {
-          await keyring.keySet()
-          check()
-          await keyring.rotate(check)
-          check()
-          await keyring.renew()
-          return 'ran'
-        },
-      },
-      {
-        kind: 'logout',
-        target: 'all',
-        every: 1,
-        state,
-        run: async ({ check, budget }) =>
-          (await resumeEndings({ ...issuer, ...telling, calls: budget }, check)) === 'more' ? 'more' : 'ran',
-      },
-    ],
+    ticks,
+  }
+}
+
+/** A tick that has not gone well for a while: its work waits, and nobody is refused for it. */
+function staleness({ kind, target, every }: Tick, runners: Runners, clock: Clock): StoreCheck {
+  return {
+    name: `tick ${kind}:${target}`,
+    async concern() {
+      const journal = parseJournal(await runners.status({ kind, target }))
+      if (!isStale(journal, every, clock.now())) return null
+      const last = journal?.good ?? null
+      const when = last === null ? 'has not run yet' : `last went well at ${new Date(last.finishedAt).toISOString()}`
+      return `it is due every ${every} min and ${when}: is the cron running? What failed is in the log, tick.failed`
+    },
   }
 }
 
@@ -267,7 +292,12 @@ function onAws(env: Env, { instance, aws }: Service, { clock, random, fetch }: P
     stores: [
       { name: `table ${table}`, problem: () => tableProblem(dynamodb, table) },
       ...(shared
-        ? [{ name: 'credentials', warning: 'AWS_OIDC_ACCESS_KEY_ID is not set: module oidc uses the credentials without a module' }]
+        ? [
+            {
+              name: 'credentials',
+              concern: async () => 'AWS_OIDC_ACCESS_KEY_ID is not set: module oidc uses the credentials without a module',
+            },
+          ]
         : []),
     ],
   }

@@ -14,7 +14,9 @@ export interface Readiness {
 /** A store that can be looked at by itself, or something about one that somebody should know. */
 export type StoreCheck =
   /** What is wrong with it and what to do, in a sentence without an address; null: nothing. */
-  { name: string; problem: () => Promise<string | null> } | { name: string; warning: string }
+  | { name: string; problem: () => Promise<string | null> }
+  /** What somebody should know of it, though it serves; null: nothing. */
+  | { name: string; concern: () => Promise<string | null> }
 
 /** Whether the Worker runs. It asks nothing of the store: restarting it would not bring a store back. */
 export function healthz(): Response {
@@ -26,6 +28,7 @@ export function healthz(): Response {
  * and, where the store can tell, what to do. A warning refuses nothing.
  */
 export async function readyz(issuer: Issuer, { guard, stores }: Readiness): Promise<Response> {
+  const concerns = Promise.all(stores.map((store) => ('concern' in store ? concernOf(store, issuer) : null)))
   const answers = await Promise.all([
     ask('store', async () => void (await issuer.state.get(keys.maintenance)), issuer),
     ask('signing_keys', () => canSign(issuer), issuer),
@@ -33,7 +36,7 @@ export async function readyz(issuer: Issuer, { guard, stores }: Readiness): Prom
     ...stores.flatMap((store) => ('problem' in store ? [ask(store.name, () => told(store.problem), issuer)] : [])),
   ])
   const checks = Object.fromEntries(answers.map(({ name, says }) => [name, says]))
-  const warnings = stores.flatMap((store) => ('warning' in store ? [`${store.name}: ${store.warning}`] : []))
+  const warnings = (await concerns).filter((concern) => concern !== null)
   const ready = answers.every(({ good }) => good)
   const body = { status: ready ? 'ready' : 'not ready', checks, ...(warnings.length > 0 ? { warnings } : {}) }
   return json(body, { status: ready ? 200 : 503 })
@@ -51,6 +54,16 @@ interface Answer {
   name: string
   says: string
   good: boolean
+}
+
+async function concernOf({ name, concern }: Extract<StoreCheck, { concern: unknown }>, issuer: Issuer): Promise<string | null> {
+  try {
+    const found = await concern()
+    return found === null ? null : `${name}: ${found}`
+  } catch (error) {
+    issuer.log.error('readiness.unavailable', { kind: name, error })
+    return `${name}: ${sayingWhy(error)}`
+  }
 }
 
 async function told(problem: () => Promise<string | null>): Promise<string | undefined> {

@@ -1,38 +1,52 @@
 import { describe, expect, it } from 'vitest'
 import { memorySecrets } from '../adapters/memory/secrets.ts'
+import { memoryState } from '../adapters/memory/state.ts'
+import { createMemoryStore } from '../adapters/memory/store.ts'
 import { encodeBase64url } from '../crypto/base64url.ts'
 import { utf8 } from '../crypto/bytes.ts'
 import { Refusal } from '../http/refusal.ts'
 import { PortError } from '../ports/error.ts'
 import { SECRET_VALUE_LIMIT } from '../ports/secrets.ts'
+import type { Tick } from '../ticks/tick.ts'
 import { runCommand } from './commands.ts'
 
 const ADDRESS = 'internal/oidc/clients/backend'
 const VALUE = 'c2VjcmV0LXZhbHVl'
 
-function stores() {
-  return { secrets: memorySecrets({ clock: { now: () => 0 } }) }
+function commanded() {
+  const secrets = memorySecrets({ clock: { now: () => 0 } })
+  const asked: string[] = []
+  const trigger = { notify: async (target: string) => void asked.push(target) }
+  const tick: Tick = {
+    kind: 'logout',
+    target: 'all',
+    every: 1,
+    state: memoryState({ store: createMemoryStore(), clock: { now: () => 0 }, module: 'oidc' }),
+    run: async () => 'ran',
+  }
+  return { secrets, ticks: [tick], trigger, asked }
 }
 
 describe('secret.put', () => {
   it('writes the bytes, and answers their version and nothing of them', async () => {
-    const { secrets } = stores()
-    const result = await runCommand({ command: 'secret.put', path: ADDRESS, value: VALUE }, { secrets })
+    const all = commanded()
+    const { secrets } = all
+    const result = await runCommand({ command: 'secret.put', path: ADDRESS, value: VALUE }, all)
     expect(result).toEqual({ ok: true, version: (await secrets.get(ADDRESS)).version })
     expect((await secrets.get(ADDRESS)).value).toEqual(utf8('secret-value'))
   })
 
   it('over another keeps that one beside it', async () => {
-    const { secrets } = stores()
+    const all = commanded()
+    const { secrets } = all
     await secrets.put(ADDRESS, utf8('before'))
-    await runCommand({ command: 'secret.put', path: ADDRESS, value: VALUE }, { secrets })
+    await runCommand({ command: 'secret.put', path: ADDRESS, value: VALUE }, all)
     expect((await secrets.get(ADDRESS, { previous: true })).previous).toEqual(utf8('before'))
   })
 
   it('takes the largest secret there may be, and no byte more', async () => {
-    const { secrets } = stores()
-    const put = (size: number) =>
-      runCommand({ command: 'secret.put', path: ADDRESS, value: encodeBase64url(new Uint8Array(size)) }, { secrets })
+    const all = commanded()
+    const put = (size: number) => runCommand({ command: 'secret.put', path: ADDRESS, value: encodeBase64url(new Uint8Array(size)) }, all)
     await expect(put(SECRET_VALUE_LIMIT)).resolves.toMatchObject({ ok: true })
     await expect(put(SECRET_VALUE_LIMIT + 1)).rejects.toMatchObject({ status: 400 })
   })
@@ -45,10 +59,22 @@ describe('secret.list', () => {
     ['internal/oidc/', [ADDRESS]],
     ['internal/oid', []],
   ])('%j names what is below it', async (prefix, paths) => {
-    const { secrets } = stores()
+    const all = commanded()
+    const { secrets } = all
     await secrets.put(ADDRESS, utf8('x'))
     await secrets.put('external/oidc/app', utf8('x'))
-    expect(await runCommand({ command: 'secret.list', prefix }, { secrets })).toEqual({ ok: true, paths })
+    expect(await runCommand({ command: 'secret.list', prefix }, all)).toEqual({ ok: true, paths })
+  })
+})
+
+describe('tick.run', () => {
+  it('has the target run, and refuses one that there is not, naming those there are', async () => {
+    const all = commanded()
+    expect(await runCommand({ command: 'tick.run', kind: 'logout', target: 'all' }, all)).toEqual({ ok: true, asked: 'logout:all' })
+    expect(all.asked).toEqual(['logout:all'])
+    const refused = await runCommand({ command: 'tick.run', kind: 'backup', target: 'all' }, all).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ status: 400, words: { description: expect.stringContaining('only logout:all') } })
+    expect(all.asked).toHaveLength(1)
   })
 })
 
@@ -64,20 +90,23 @@ describe('a command that is none', () => {
     [{ command: 'secret.put', path: 'a//b', value: VALUE }, /path/],
     [{ command: 'secret.list', prefix: '../x' }, /path/],
   ])('%j is refused with 400, by the name of the field', async (body, names) => {
-    const refused = await runCommand(body, stores()).catch((error: unknown) => error)
+    const refused = await runCommand(body, commanded()).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(Refusal)
     expect(refused).toMatchObject({ status: 400, code: 'invalid_request', words: { description: expect.stringMatching(names) } })
   })
 
   it('is refused without a word of the secret it carried', async () => {
     const body = { command: 'secret.put', path: 'a//b', value: VALUE, secret: 'secret-value' }
-    const refused = await runCommand(body, stores()).catch((error: unknown) => error)
+    const refused = await runCommand(body, commanded()).catch((error: unknown) => error)
     expect(JSON.stringify(refused instanceof Refusal ? refused.words : null)).not.toMatch(/secret-value|c2VjcmV0/)
   })
 
   it('that the store can not carry out now stays the store’s error', async () => {
-    const { secrets } = stores()
+    const all = commanded()
+    const { secrets } = all
     const away = { ...secrets, list: () => Promise.reject(new PortError('Unavailable', 'away')) }
-    await expect(runCommand({ command: 'secret.list', prefix: '' }, { secrets: away })).rejects.toMatchObject({ code: 'Unavailable' })
+    await expect(runCommand({ command: 'secret.list', prefix: '' }, { ...all, secrets: away })).rejects.toMatchObject({
+      code: 'Unavailable',
+    })
   })
 })

@@ -10,6 +10,8 @@ import { keys } from '../ports/keys.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { State } from '../ports/state.ts'
+import type { Trigger } from '../ports/trigger.ts'
+import type { Tick } from '../ticks/tick.ts'
 import { runCommand } from './commands.ts'
 
 /** What the operator's route works with. Built by compose. */
@@ -20,6 +22,8 @@ export interface Operations {
   state: State
   secrets: Secrets
   clock: Clock
+  ticks: readonly Tick[]
+  trigger: Trigger
 }
 
 const WINDOW = 60 // s: an operator's clock and ours, and the way between

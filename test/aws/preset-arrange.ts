@@ -20,7 +20,7 @@ import { clock, random } from '../conformance/arrange.ts'
 
 /** What compose and the app take and give, as far as these tests go: their own types are the Worker's, and this project's are Node's. */
 type Compose = (
-  env: Variables,
+  env: Variables | { RUNNER: object },
   documents: Documents,
   platform: { clock: Clock; random: Random; fetch: Fetch; log: Log },
 ) => { readiness: object }
@@ -100,7 +100,7 @@ export function startIsolate(variables: Variables, edit: (documents: Documents) 
   edit(copy)
   const logs: string[] = []
   const log = jsonLog((line) => logs.push(line), clock)
-  const app = createApp(compose(variables, copy, { clock, random, fetch, log }))
+  const app = createApp(compose({ RUNNER: runners, ...variables }, copy, { clock, random, fetch, log }))
   const url = copy.service.issuer
   const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
   return {
@@ -108,6 +108,17 @@ export function startIsolate(variables: Variables, edit: (documents: Documents) 
     url,
     fetch: async (path, init) => app.fetch(new Request(new URL(path, url), { redirect: 'manual', ...init }), {}, context),
   }
+}
+
+/** Runners that have just run: there are no Durable Objects in Node, and what becomes of ticks is told elsewhere. */
+const runners = {
+  getByName: () => ({
+    poke: async () => {},
+    async status() {
+      const run = { due: null, startedAt: Date.now(), finishedAt: Date.now(), outcome: 'ran' }
+      return { kind: 'logout', target: 'all', since: Date.now(), due: null, running: null, last: run, good: run }
+    },
+  }),
 }
 
 /** What the Worker logs when it can't be composed of these. */

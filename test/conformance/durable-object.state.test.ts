@@ -34,7 +34,7 @@ async function forgetful(): Promise<StateUnderTest> {
   })
 }
 
-runStateSuite('durable-object', sound, { races: 5 })
+runStateSuite('durable-object', sound, { races: 3 })
 runIndexSuite('durable-object', sound)
 
 runStateSuite('durable-object, where every answer is lost once', forgetful, {

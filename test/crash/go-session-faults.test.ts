@@ -29,8 +29,13 @@ const presentations = ['live', 'spent'] as const
 /** Port calls of that when nothing befalls it: of the live one 3 reads and 5 writes. */
 const calls = { live: 8, spent: 7 }
 
+/** On memory all; elsewhere a failure is what the lost answer is, and one half of it. */
+function faultsOf(engine: Engine): readonly Fault[] {
+  return faultsOn[engine].filter((fault) => engine === 'memory' || fault !== 'fails')
+}
+
 describe.each(engines)('the first refresh of a session of the Go service on %s', (engine) => {
-  it.each(presentations.flatMap((presented) => faultsOn[engine].map((fault) => ({ presented, fault }))))(
+  it.each(presentations.flatMap((presented) => faultsOf(engine).map((fault) => ({ presented, fault }))))(
     'by the $presented token, whose store $fault at any call, signs nobody out: the client tries again',
     async ({ presented, fault }) => {
       let nth = 0
@@ -76,7 +81,7 @@ async function isAdopted(presented: 'live' | 'spent', fault: Fault, nth: number,
 const causes = ['one by one', 'everything'] as const
 
 describe.each(engines)('an ending of sessions of the Go service on %s', (engine) => {
-  it.each(causes.flatMap((how) => faultsOn[engine].map((fault) => ({ how, fault }))))(
+  it.each(causes.flatMap((how) => faultsOf(engine).map((fault) => ({ how, fault }))))(
     '$how, whose store $fault at any call, is done whole by the retry or the next tick',
     async ({ how, fault }) => {
       // On objects every fifth call: what an ending does to one record it does to the next.

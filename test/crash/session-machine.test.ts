@@ -313,7 +313,7 @@ class Machine {
 }
 
 /** As many as a minute of CI allows; each is a store of its own. */
-const RUNS: Record<Engine, number> = { memory: 1_000, 'durable-object': 50, dynamodb: 25 }
+const RUNS: Record<Engine, number> = { memory: 1_000, 'durable-object': 25, dynamodb: 25 }
 
 it.each(engines)(
   'whatever a person does with clients, browsers and time on %s, each token is accepted exactly as long as it may be',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ADA, at, clientStore, GRACE, HOUR, refresh, revoke, signInAt } from './clients.ts'
+import { goRecords } from './go-records.ts'
 import {
   authorizeUrl,
   claimsOf,
@@ -149,6 +150,19 @@ describe('nobody is told', () => {
     expect(all.apps.asked).toHaveLength(1)
     expect(await leftOf(all.store)).toEqual([])
   })
+})
+
+it('of a session of the Go service, once a refresh has brought it into our form', async () => {
+  const all = await world()
+  const { instance } = all.store.documents.service
+  const go = await goRecords(all.store.adapters(), { now: all.store.clock.now(), issuer: all.service.url, instance })
+  expect((await refresh(all.service, go.sessions.demo.live)).status).toBe(200)
+  const browser = new TestBrowser(all.service)
+  browser.cookies.set('__Host-access_issuer_sso', go.cookies.ada)
+  await browser.post('/account', { everything: 'yes' })
+  await all.service.afterwards()
+  expect(all.apps.told).toMatchObject([{ client: 'demo', sub: ADA, sid: go.sessions.demo.sid }])
+  expect(await leftOf(all.store)).toEqual([])
 })
 
 it('with the algorithm of its ID tokens', async () => {

@@ -1,15 +1,14 @@
-import { declared } from '../../config/policy.ts'
 import { isTold } from '../../logout/due.ts'
 import { isPortError } from '../../ports/error.ts'
 import { keys, personId } from '../../ports/keys.ts'
 import type { Rev } from '../../ports/state.ts'
 import type { DrawnToken } from '../../records/ids.ts'
-import { canBeTold, createLogoutRow } from '../../records/logout-row.ts'
 import { createRefreshToken, refreshTokenLifetime } from '../../records/refresh-token.ts'
 import { createSession, createSessionPointer, type Session, sessionLifetime, withdrawSession } from '../../records/session.ts'
 import { findSignIn } from '../../records/sign-in.ts'
 import { createToken, type Token } from '../../records/token.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
+import { logoutRow } from './logout-row.ts'
 
 /** What a session begins with. Nothing of it has been handed out. */
 export interface Opening {
@@ -81,19 +80,6 @@ async function writeAll(
   const failed = [first, ...others].find((write) => write.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return true
-}
-
-/** By which the client is told when the session ends, where it can be. */
-function logoutRow({ id: sid, identity: subject, client_id }: Session, absoluteEnd: number, issuer: Issuer): Promise<void>[] {
-  const client = declared(issuer.policy.clients, client_id)
-  if (client === undefined || !canBeTold(client)) return []
-  const { backchannel_logout_uri, frontchannel_logout_uri } = client
-  const entry = {
-    ...{ sid, subject, client_id, backchannel_logout_uri, frontchannel_logout_uri, expires_at: absoluteEnd },
-    session_required: client.backchannel_logout_session_required,
-    frontchannel_session_required: client.frontchannel_logout_session_required,
-  }
-  return [createLogoutRow(issuer.state, entry, nowSeconds(issuer))]
 }
 
 async function signInStands(id: string | undefined, issuer: Issuer): Promise<boolean> {

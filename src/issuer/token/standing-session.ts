@@ -14,6 +14,7 @@ import {
   updateSession,
 } from '../../records/session.ts'
 import { type Issuer, nowSeconds } from '../issuer.ts'
+import { logoutRow } from './logout-row.ts'
 import { notLive, type RefreshRequest } from './refresh-request.ts'
 import { type Refreshable, refreshable } from './refreshable.ts'
 
@@ -65,7 +66,8 @@ async function adopt({ session, person, absoluteEnd }: Refreshable, issuer: Issu
   const now = nowSeconds(issuer)
   const ttl = sessionLifetime({ now, absoluteEnd }, policy.lifetimes.refresh)
   const value = { ...session, last_refreshed: now, expires_at: now + ttl }
-  for (const write of await Promise.allSettled([createSession(state, value, ttl), createSessionPointer(state, value, ttl)])) {
+  const writes = [createSession(state, value, ttl), createSessionPointer(state, value, ttl), ...logoutRow(value, absoluteEnd, issuer)]
+  for (const write of await Promise.allSettled<unknown>(writes)) {
     if (write.status === 'rejected' && !isPortError(write.reason, 'Exists')) throw write.reason
   }
   return findSession(state, person, session.id, log)

@@ -14,6 +14,7 @@ import {
   testStore,
   userinfo,
 } from '../flows/harness.ts'
+import { tellable } from '../flows/told-clients.ts'
 import { freshCode, waitingRequest, warmIsolate } from './arrange.ts'
 import { type CallCounter, type Count, countCalls } from './count-calls.ts'
 import { noteCalls, type PortCall, spelled } from './port-calls.ts'
@@ -50,6 +51,14 @@ describe.each(engines)('at the port of %s', (engine) => {
     counter.reset()
     expect((await exchange(service, code)).status).toBe(200)
     expect(counter.count()).toEqual({ writes: 5, reads: 2, rounds: 4 })
+  })
+
+  it('a code exchange at a client that is told of sign-outs takes 2 writes more, in the same rounds', async () => {
+    const { service, counter } = await counted(engine, testStore(engine, { edit: tellable(['demo']) }))
+    const code = await freshCode(service)
+    counter.reset()
+    expect((await exchange(service, code)).status).toBe(200)
+    expect(counter.count()).toEqual({ writes: 7, reads: 2, rounds: 4 })
   })
 
   it('userinfo takes 2 reads in one round', async () => {

@@ -10,13 +10,15 @@ import type { SecretsMet } from './secrets-met.ts'
 export interface Application extends AsyncDisposable {
   /** `http://localhost:<port>` */
   url: string
+  /** The name of the cookie that it keeps its session under. */
+  cookie: string
   /** Whom it holds sessions of, by `sid`. */
   sessions: Map<string, string>
   /** `iss` and `sid` of every front-channel frame that was loaded. */
   framed: { iss: string | null; sid: string | null }[]
   /** The claims of every logout token it took. */
   told: JWTPayload[]
-  /** From now on it says 500 when it is told something; or listens again. */
+  /** While this is set it answers 500 to every logout token. */
   deaf: boolean
   connect(issuer: string, clientId: string, secret?: string): Promise<void>
 }
@@ -37,6 +39,7 @@ export async function application(met: SecretsMet): Promise<Application> {
 
   const app: Application = {
     url,
+    cookie,
     sessions: new Map(),
     framed: [],
     told: [],

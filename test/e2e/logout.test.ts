@@ -77,12 +77,15 @@ test('one sign-out ends both applications: one is told by the issuer, one in the
   const page = await person.context.newPage()
   await signedInAtBoth(page)
   const [sid] = [...handbook.sessions.keys()]
+  const cookies = async () => (await person.context.cookies()).map(({ name }) => name)
+  expect(await cookies()).toContain(handbook.cookie)
 
   await page.goto(`${running.issuer}/logout`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(await accessibilityProblems(page)).toEqual([])
   await page.getByRole('button', { name: /^Sign out/ }).click()
   await expect.poll(() => handbook.framed).toEqual([{ iss: running.issuer, sid }])
+  await expect.poll(cookies).not.toContain(handbook.cookie)
   await expect.poll(() => ledger.told.length).toBe(1)
   expect(ledger.told).toMatchObject([{ sub: ADA, aud: 'ledger', iss: running.issuer }])
   expect(await accessibilityProblems(page)).toEqual([])
@@ -102,11 +105,26 @@ test('RP-Initiated Logout 1.0: an application signs its person out unasked, is t
   await expectNobodyAnywhere(page)
 })
 
-test('a request that proves nothing asks, without JavaScript too, and nothing ends before', async () => {
-  await using person = await profile({ javaScriptEnabled: false })
+/** How a person gets from the page that says "signed out" back to the application. */
+const waysOn = [
+  { way: 'by its script', javaScriptEnabled: true, goOn: async () => {} },
+  {
+    way: 'without JavaScript by its link',
+    javaScriptEnabled: false,
+    goOn: async (page: Page) => {
+      expect(await accessibilityProblems(page)).toEqual([])
+      await page.getByRole('link', { name: 'Go there now' }).click()
+    },
+  },
+]
+
+test.each(waysOn)('a request that proves nothing asks, nothing ends before, and the person goes on $way', async ({ goOn, ...options }) => {
+  await using person = await profile({ javaScriptEnabled: options.javaScriptEnabled })
   const page = await person.context.newPage()
   await signedInAtBoth(page)
   await page.goto(`${running.issuer}/end_session?client_id=handbook&post_logout_redirect_uri=${handbook.url}/bye&state=s`)
+  await page.getByRole('button', { name: /^Sign out/ }).waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
   expect([ledger.told, handbook.framed]).toEqual([[], []])
   await page.goto(ledger.url)
   await page.getByRole('heading', { name: `Signed in as ${ADA}` }).waitFor()
@@ -115,6 +133,10 @@ test('a request that proves nothing asks, without JavaScript too, and nothing en
   await page.getByRole('button', { name: /^Sign out/ }).click()
   await expect.poll(() => ledger.told.length).toBe(1)
   await expect.poll(() => handbook.framed.length).toBe(1)
+  await goOn(page)
+  await page.getByRole('heading', { name: 'Goodbye, s' }).waitFor()
+  expect(page.url()).toBe(`${handbook.url}/bye?state=s`)
+  expect(person.troubles()).toEqual([])
   await expectNobodyAnywhere(page)
 })
 

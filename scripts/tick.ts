@@ -1,14 +1,12 @@
-import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CommandError, HelpWanted, runAsProcess } from './aws/command.ts'
-import { BuildError, build, ROOT } from './build.ts'
+import { BuildError, build } from './build.ts'
 import { callOps, OpsError } from './ops-client.ts'
-import { readOpsKey } from './ops-key.ts'
+import { opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run tick -- <kind> <target> [options]
 Has the running issuer do the scheduled work of one target now: keyring all, logout all. What comes of it is in its log and at /readyz.
-  --issuer URL   which (ISSUER in the environment, else that of config/service.yaml)
-  --vars FILE    where OPS_KEY is read from, unless the environment has one (.dev.vars)`
+${TARGET_USAGE}`
 
 if (import.meta.main) await runAsProcess(async () => console.log(await tick(process.argv.slice(2))))
 
@@ -16,8 +14,7 @@ if (import.meta.main) await runAsProcess(async () => console.log(await tick(proc
 export async function tick(args: readonly string[]): Promise<string> {
   const { kind, target, issuer, vars } = readOptions(args)
   try {
-    const { service } = (await build()).documents
-    const at = { issuer: issuer ?? service.issuer, instance: process.env.INSTANCE ?? service.instance, opsKey: await readOpsKey(vars) }
+    const at = await opsTarget({ issuer, vars }, (await build()).documents)
     await callOps(at, { command: 'tick.run', kind, target })
     return `asked ${at.issuer} to run ${kind}:${target}`
   } catch (error) {
@@ -28,17 +25,12 @@ export async function tick(args: readonly string[]): Promise<string> {
 
 function readOptions(args: readonly string[]) {
   try {
-    const options = {
-      issuer: { type: 'string' },
-      vars: { type: 'string', default: join(ROOT, '.dev.vars') },
-      help: { type: 'boolean', short: 'h', default: false },
-    } as const
+    const options = { ...targetOptions, help: { type: 'boolean', short: 'h', default: false } } as const
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
     if (values.help) throw new HelpWanted(USAGE)
     const [kind, target, ...rest] = positionals
     if (kind === undefined || target === undefined || rest.length > 0) throw new CommandError(USAGE)
-    const issuer = values.issuer ?? process.env.ISSUER
-    return { kind, target, issuer: issuer?.replace(/\/$/, ''), vars: resolve(values.vars) }
+    return { kind, target, issuer: values.issuer, vars: values.vars }
   } catch (error) {
     if (error instanceof CommandError) throw error
     throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)

@@ -1,5 +1,5 @@
 import { errorPage } from '../pages/error.tsx'
-import { isPortError } from '../ports/error.ts'
+import { isPortError, type PortError } from '../ports/error.ts'
 import { wantsPage } from './accept.ts'
 import type { AnswerContext } from './env.ts'
 import { OAuthError, serverError, temporarilyUnavailable } from './oauth-error.ts'
@@ -29,8 +29,15 @@ export async function answerError(thrown: unknown, request: Request, context: An
 
 function refusalOf(thrown: unknown): OAuthError | Refusal {
   if (thrown instanceof OAuthError || thrown instanceof Refusal) return thrown
-  if (isPortError(thrown, 'Unavailable')) return temporarilyUnavailable(RETRY_AFTER, { cause: thrown })
+  if (isPortError(thrown, 'Unavailable')) return unavailable(thrown)
   return serverError('something went wrong on our side', thrown)
+}
+
+/** It says when to come back only where somebody is at work on this installation, which people may know. */
+function unavailable(cause: PortError): OAuthError {
+  const { retryAfter } = cause
+  if (retryAfter === undefined) return temporarilyUnavailable(RETRY_AFTER, { cause })
+  return temporarilyUnavailable(retryAfter, { cause }, 'this service is being worked on, and changes nothing for now; try again shortly')
 }
 
 function isForPeople(request: Request, { isProgram }: AnswerContext): boolean {
@@ -50,7 +57,7 @@ function pathOf(request: Request): string {
 function wordsOf(error: OAuthError): RefusalWords {
   const { code, description, headers } = error
   if (error.status === 503) {
-    const advice = 'Wait a few seconds and reload this page.'
+    const advice = `Wait ${headers['retry-after'] ?? 'a few'} seconds and reload this page.`
     return { code, description, headers, title: 'Not right now', advice }
   }
   if (error.status >= 500) {

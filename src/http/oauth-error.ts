@@ -68,6 +68,11 @@ export class OAuthError extends Error {
   }
 }
 
+/** The same refusal, about a person: known where it is caught, and not where it was thrown. */
+export function about(subject: string, { code, description, status, headers, cause, subject: known = subject }: OAuthError): OAuthError {
+  return new OAuthError(code, description, { status, headers, cause, subject: known })
+}
+
 /** Where it isn't 400. */
 const STATUS: { readonly [code in OAuthErrorCode]?: number } = {
   invalid_client: 401,
@@ -134,8 +139,11 @@ export function serverError(description: string, cause?: unknown): OAuthError {
 }
 
 /** `retryAfter`: whole seconds (RFC 9110 section 10.2.3). */
-export function temporarilyUnavailable(retryAfter: number, { cause, headers = {} }: OAuthErrorOptions = {}): OAuthError {
-  const description = 'this cannot be answered right now; try again shortly'
+export function temporarilyUnavailable(
+  retryAfter: number,
+  { cause, headers = {} }: OAuthErrorOptions = {},
+  description = 'this cannot be answered right now; try again shortly',
+): OAuthError {
   return new OAuthError('temporarily_unavailable', description, { headers: { ...headers, 'retry-after': String(retryAfter) }, cause })
 }
 

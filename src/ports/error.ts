@@ -13,10 +13,13 @@ export type PortErrorCode =
 export class PortError extends Error {
   override readonly name = 'PortError'
   readonly code: PortErrorCode
+  /** Whole seconds after which asking again makes sense, where that is known. */
+  readonly retryAfter: number | undefined
 
-  constructor(code: PortErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options)
+  constructor(code: PortErrorCode, message: string, options: { cause?: unknown; retryAfter?: number } = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.code = code
+    this.retryAfter = options.retryAfter
   }
 }
 

@@ -58,6 +58,11 @@ export async function postponeEnding(state: State, value: Ending, not_before: nu
   await state.put(keys.logoutDue(value.id), writeRecord(ending, { ...value, not_before }), ENDING_LIFETIME)
 }
 
+/** Whether any ending is under way: one read. */
+export async function hasEndings(state: State): Promise<boolean> {
+  return (await state.list(keys.logoutsDue, { limit: 1 })).entries.length > 0
+}
+
 /** Every ending under way; `calls` counts the pages. */
 export async function listEndings(state: State, log: Log, calls: { spend(count: number): void }): Promise<Ending[]> {
   const found: Ending[] = []

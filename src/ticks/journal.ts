@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-const run = z.object({
+export const run = z.object({
   /** unix ms: the due time it was for; null when only a hint asked for it */
   due: z.number().nullable(),
   /** unix ms */

@@ -26,8 +26,20 @@ export interface RunnerOptions {
   log: Log
   timer?: Timer
   /** Told of each run while the lease is still held. One that fails is logged and changes nothing. */
-  report?: (tick: Tick, run: Run, budget: Budget) => Promise<void>
+  report?: (tick: Tick, run: Run, details: Details, budget: Budget) => Promise<void>
+  /** Told of every run when it is over, also of one that had no lease. */
+  ended?: (ended: Ended) => void
 }
+
+export interface Ended {
+  kind: string
+  target: string
+  run: Run
+  /** null: it was not asked for, or whether it could be had is not known */
+  lease: 'held' | 'contended' | 'lost' | null
+}
+
+type Details = Readonly<Record<string, unknown>>
 
 export interface Poked {
   kind: string
@@ -61,7 +73,7 @@ const SKEW = 60_000
 
 /** One target's runner: between alarms it is only what it remembers (docs/design.md, "Ticks"). */
 export function createRunner(options: RunnerOptions): Runner {
-  const { memory, clock, random, log, timer = platformTimer, report = async () => {} } = options
+  const { memory, clock, random, log, timer = platformTimer, report = async () => {}, ended = () => {} } = options
 
   /** Answers what the journal said before: a run that is still `running` in it was cut short. */
   async function begin(startedAt: number): Promise<Journal | null> {
@@ -73,7 +85,7 @@ export function createRunner(options: RunnerOptions): Runner {
     return before
   }
 
-  async function attempt({ kind, target, due }: Journal, startedAt: number): Promise<Run> {
+  async function attempt({ kind, target, due }: Journal, startedAt: number, leaseWas: (lease: Ended['lease']) => void): Promise<Run> {
     const end = (outcome: Run['outcome']): Run => ({ due, startedAt, finishedAt: clock.now(), outcome })
     const failed = (error: unknown): Run => {
       log.error('tick.failed', { kind, target, error })
@@ -84,39 +96,49 @@ export function createRunner(options: RunnerOptions): Runner {
       const tick = options.ticks().find((one) => one.kind === kind && one.target === target)
       if (tick === undefined) return end('skipped') // the documents no longer name it
       const budget = budgetOf(options.subrequests())
+      if (await said(tick.idle, budget)) return end('ran')
+      if (await said(tick.paused, budget)) return end('skipped')
       const lease = { state: countedState(tick.state, budget), clock, random, timer }
       const leased = await withLease(lease, kind, target, async (held) => {
-        const { slice, over } = sliceOf(held, startedAt, budget)
+        const { slice, details, over } = sliceOf(held, startedAt, budget)
         try {
           const run = await tick.run(slice).then(end, failed)
-          if (!held.signal.aborted) await reported(tick, run, budget)
+          if (!held.signal.aborted) await reported(tick, run, details(), budget)
           return run
         } finally {
           over()
+          leaseWas(held.signal.aborted ? 'lost' : 'held')
         }
       })
-      return leased.ran ? leased.result : end('contended')
+      if (leased.ran) return leased.result
+      leaseWas('contended')
+      return end('contended')
     } catch (error) {
       return failed(error)
     }
   }
 
-  async function reported(tick: Tick, run: Run, budget: Budget): Promise<void> {
+  async function reported(tick: Tick, run: Run, details: Details, budget: Budget): Promise<void> {
     try {
-      await report(tick, run, budget)
+      await report(tick, run, details, budget)
     } catch (error) {
       log.warn('tick.unreported', { kind: tick.kind, target: tick.target, error })
     }
   }
 
-  function sliceOf(held: Held, startedAt: number, budget: Budget): { slice: Slice; over: () => void } {
+  function sliceOf(held: Held, startedAt: number, budget: Budget): { slice: Slice; details: () => Details; over: () => void } {
+    let details: Details = {}
+    const report = (said: Details) => {
+      details = said
+    }
     const late = new AbortController()
     const over = timer.after(END, () => late.abort(new PortError('Unavailable', 'the slice went on past its end')))
     const check = () => {
       held.check()
       late.signal.throwIfAborted()
     }
-    return { slice: { signal: AbortSignal.any([held.signal, late.signal]), check, budget, deadline: startedAt + SLICE }, over }
+    const signal = AbortSignal.any([held.signal, late.signal])
+    return { slice: { signal, check, budget, report, deadline: startedAt + SLICE }, details: () => details, over }
   }
 
   return {
@@ -136,7 +158,11 @@ export function createRunner(options: RunnerOptions): Runner {
       const startedAt = clock.now()
       const before = await begin(startedAt)
       if (before === null) return
-      const run = await attempt(before, startedAt)
+      let lease: Ended['lease'] = null
+      const run = await attempt(before, startedAt, (was) => {
+        lease = was
+      })
+      ended({ kind: before.kind, target: before.target, run, lease })
       const wait = waitAfter(run, before)
       await memory.update((kept) => {
         const journal = parseJournal(kept) ?? before
@@ -151,6 +177,12 @@ export function createRunner(options: RunnerOptions): Runner {
       return parseJournal(await memory.read())
     },
   }
+}
+
+async function said(question: (() => Promise<boolean>) | undefined, budget: Budget): Promise<boolean> {
+  if (question === undefined) return false
+  budget.spend(1)
+  return question()
 }
 
 /** ms until the alarm is to come again by itself; null when it need not. */

@@ -1,3 +1,4 @@
+import type { Module } from '../ports/layout5.ts'
 import type { State } from '../ports/state.ts'
 import type { Budget } from './budget.ts'
 
@@ -9,8 +10,14 @@ export interface Tick {
   target: string
   /** minutes from one due time to the next */
   every: number
+  /** Whose work it is. */
+  module: Module
   /** Of the module whose work it is: where its lease stands, and where hints of work are looked for. */
   state: State
+  /** One read that tells that there is nothing to do, so that nothing is written either: no lease, no report. */
+  idle?: () => Promise<boolean>
+  /** Whether the module may not write now: the tick is skipped before it takes its lease. */
+  paused?: () => Promise<boolean>
   /** `more`: the slice ended before the work did, and another is to go on. What it throws fails the run until the next due time. */
   run(slice: Slice): Promise<'ran' | 'more' | 'skipped'>
 }
@@ -23,6 +30,8 @@ export interface Slice {
   check(): void
   /** The calls the platform allows: the lease's are in it, the tick's are for the tick to spend. */
   budget: Budget
+  /** Says for the report what the work came to, in numbers and words without a person or a secret; the last to say so counts. */
+  report(details: Readonly<Record<string, unknown>>): void
   /** unix ms: nothing more should be begun after it */
   deadline: number
 }

@@ -1,4 +1,6 @@
 import type { Adapters } from '../../src/compose.ts'
+import { keys } from '../../src/ports/keys.ts'
+import type { State } from '../../src/ports/state.ts'
 
 /** One call of State or Index. An `add` or `remove` of Index is a write (docs/design.md, "Budgets"). */
 export interface PortCall {
@@ -11,29 +13,43 @@ export interface PortCall {
 /** Stands between a flow and its store: it decides when `apply` takes effect, whether it does, and what the flow is told. */
 export type Intercept = <T>(call: PortCall, apply: () => Promise<T>) => Promise<T>
 
-/** The adapters with every call of State and Index that a flow makes passed through `intercept`, in the turn it was made. */
+/**
+ * The adapters with every call of State and Index that a flow makes passed through `intercept`, in the turn it was made. The maintenance flag is
+ * read beside a flow's first read, once in ten seconds an isolate: no flow's own, it has tests of its own (maintenance.test.ts).
+ */
 export function interceptCalls({ state, index, ...others }: Adapters, intercept: Intercept): Adapters {
-  const read = (method: PortCall['method'], on: string): PortCall => ({ method, on, kind: 'read' })
-  const write = (method: PortCall['method'], on: string): PortCall => ({ method, on, kind: 'write' })
   return {
     ...others,
-    state: {
-      get: (key, options) => intercept(read('get', key), () => state.get(key, options)),
-      list: (prefix, options) => intercept(read('list', prefix), () => state.list(prefix, options)),
-      put: (key, ...rest) => intercept(write('put', key), () => state.put(key, ...rest)),
-      create: (key, ...rest) => intercept(write('create', key), () => state.create(key, ...rest)),
-      update: (key, ...rest) => intercept(write('update', key), () => state.update(key, ...rest)),
-      delete: (key) => intercept(write('delete', key), () => state.delete(key)),
-      deleteIfRevision: (key, rev) => intercept(write('deleteIfRevision', key), () => state.deleteIfRevision(key, rev)),
-      watch: state.watch,
-      ...peek(state, (key, apply) => intercept(read('peekRevision', key), apply)),
-    },
+    state: interceptState(state, intercept),
     index: {
       members: (set) => intercept(read('members', set), () => index.members(set)),
       add: (set, ...rest) => intercept(write('add', set), () => index.add(set, ...rest)),
       remove: (set, ...rest) => intercept(write('remove', set), () => index.remove(set, ...rest)),
     },
   }
+}
+
+/** One State so. */
+export function interceptState(state: State, intercept: Intercept): State {
+  return {
+    get: (key, options) => (key === keys.maintenance ? state.get(key) : intercept(read('get', key), () => state.get(key, options))),
+    list: (prefix, options) => intercept(read('list', prefix), () => state.list(prefix, options)),
+    put: (key, ...rest) => intercept(write('put', key), () => state.put(key, ...rest)),
+    create: (key, ...rest) => intercept(write('create', key), () => state.create(key, ...rest)),
+    update: (key, ...rest) => intercept(write('update', key), () => state.update(key, ...rest)),
+    delete: (key) => intercept(write('delete', key), () => state.delete(key)),
+    deleteIfRevision: (key, rev) => intercept(write('deleteIfRevision', key), () => state.deleteIfRevision(key, rev)),
+    watch: state.watch,
+    ...peek(state, (key, apply) => intercept(read('peekRevision', key), apply)),
+  }
+}
+
+function read(method: PortCall['method'], on: string): PortCall {
+  return { method, on, kind: 'read' }
+}
+
+function write(method: PortCall['method'], on: string): PortCall {
+  return { method, on, kind: 'write' }
 }
 
 /** The adapters as they are, with every call noted in `calls`. */
@@ -44,9 +60,9 @@ export function noteCalls(adapters: Adapters, calls: PortCall[]): Adapters {
   })
 }
 
-type PeekRevision = NonNullable<Adapters['state']['peekRevision']>
+type PeekRevision = NonNullable<State['peekRevision']>
 
-function peek(state: Adapters['state'], around: (key: string, apply: () => ReturnType<PeekRevision>) => ReturnType<PeekRevision>) {
+function peek(state: State, around: (key: string, apply: () => ReturnType<PeekRevision>) => ReturnType<PeekRevision>) {
   const inner = state.peekRevision
   return inner === undefined ? {} : { peekRevision: (key: string) => around(key, () => inner(key)) }
 }

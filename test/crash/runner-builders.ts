@@ -64,7 +64,7 @@ export function arrangeRunners() {
 
 /** A tick of kind `logout`, target `all`, that is due every minute. */
 export function tickOf(state: State, run: Tick['run'], more: Partial<Tick> = {}): Tick {
-  return { kind: 'logout', target: 'all', every: 1, state, run, ...more }
+  return { kind: 'logout', target: 'all', every: 1, module: 'oidc', state, run, ...more }
 }
 
 export const LEASE = 'lease.logout:all'

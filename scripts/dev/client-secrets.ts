@@ -16,7 +16,7 @@ export interface DeliveredSecret {
 /** The clients of a policy that a development secret is made for. */
 export function deliveredSecrets(policy: Policy): DeliveredSecret[] {
   return Object.entries(policy.clients).flatMap(([client, { secret: path }]) => {
-    if (path === undefined || !path.startsWith('internal/')) return []
+    if (typeof path !== 'string' || !path.startsWith('internal/')) return []
     return [{ client, path, variable: `${client.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_CLIENT_SECRET` }]
   })
 }

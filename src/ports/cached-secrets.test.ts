@@ -206,6 +206,31 @@ describe('cached secrets', () => {
     await expect(secrets.get(PATH, { previous: true })).rejects.toMatchObject({ code: 'Unavailable' })
   })
 
+  it('ask again for who takes no older answer, once in so many seconds however many do', async () => {
+    const { store, asked, secrets, pass } = arrange()
+    const young = async () => fromUtf8((await secrets.get(PATH, { maxAge: 5 })).value)
+    await store.put(PATH, utf8('old'))
+    expect(await read(secrets)).toBe('old')
+    await store.put(PATH, utf8('new'))
+    pass(4)
+    expect(await young()).toBe('old')
+    pass(1)
+    expect([await young(), await young(), await read(secrets)]).toEqual(['new', 'new', 'new'])
+    expect(asked).toHaveLength(2)
+    await secrets.get(PATH, { maxAge: 0 })
+    expect(asked).toHaveLength(3)
+  })
+
+  it('do not ask a store that is down by each who takes no older answer', async () => {
+    const { store, asked, state, secrets, pass } = arrange()
+    await store.put(PATH, utf8('old'))
+    await read(secrets)
+    state.down = true
+    pass(5)
+    for (let n = 0; n < 3; n++) expect(fromUtf8((await secrets.get(PATH, { maxAge: 5 })).value)).toBe('old')
+    expect(asked).toHaveLength(2)
+  })
+
   it('keep 512 paths, and forget the one read longest ago', async () => {
     const { store, asked, secrets } = arrange()
     for (let n = 0; n <= 512; n++) {

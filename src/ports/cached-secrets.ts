@@ -41,11 +41,11 @@ export function cachedSecrets(secrets: Secrets, clock: Clock, { maxAge = MAX_AGE
   let writes = 0
 
   return {
-    async get(path, { previous: withPrevious = false } = {}) {
+    async get(path, { previous: withPrevious = false, maxAge: asked = maxAge } = {}) {
       const address = secretAddress(path)
       const cached = cache.get(address)
       const usable = cached && (cached.withPrevious || !withPrevious || cached.secret === null) ? cached : undefined
-      if (usable && isFresh(usable)) return answer(address, usable.secret, withPrevious)
+      if (usable && isFresh(usable, asked)) return answer(address, usable.secret, withPrevious)
       // Who once asked for the value before it asks again, so it is read along: one read for both kinds of reader.
       const secret = await read(address, withPrevious || cached?.withPrevious === true, usable)
       return answer(address, secret, withPrevious)
@@ -88,10 +88,10 @@ export function cachedSecrets(secrets: Secrets, clock: Clock, { maxAge = MAX_AGE
     }
   }
 
-  function isFresh(cached: Cached): boolean {
-    if (cached.secret === null) return age(cached) < ABSENT_AGE
+  function isFresh(cached: Cached, asked: number): boolean {
+    if (cached.secret === null) return age(cached) < Math.min(asked, ABSENT_AGE)
     if (age(cached) >= MAX_STALE) return false
-    return age(cached) < maxAge || clock.now() < cached.retryAt
+    return age(cached) < Math.min(asked, maxAge) || clock.now() < cached.retryAt
   }
 
   function age({ readAt }: Cached): number {

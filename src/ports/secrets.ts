@@ -10,6 +10,13 @@ export interface Secret {
   previous?: Bytes
 }
 
+export interface SecretRead {
+  /** The value before the current one too. */
+  previous?: boolean
+  /** s: no answer that was kept for longer; a store that keeps none takes no notice. */
+  maxAge?: number
+}
+
 /**
  * Secrets by logical address (seed: storage-layout, "Another Secrets store", and `internal/...`, `external/...`).
  * A path is one or more segments of `[A-Za-z0-9._-]` joined by `/`, none `.` or `..`; anything else is Unsupported
@@ -17,7 +24,7 @@ export interface Secret {
  */
 export interface Secrets {
   /** NotFound when absent. */
-  get(path: string, options?: { previous?: boolean }): Promise<Secret>
+  get(path: string, options?: SecretRead): Promise<Secret>
   /** The new version. */
   put(path: string, value: Bytes): Promise<string>
   /** Only over `version`; null means only when absent. Conflict (moved, or exists) | NotFound (gone). */

@@ -8,8 +8,11 @@ import { ownMessage } from '../telemetry/describe-error.ts'
  * field a string. A breaking change is a new kind of address beside the old one, never another shape at this.
  */
 export const documents = {
-  /** A generated client's secret, at `external/oidc/<client>`. */
-  oidc: documentType('oidc/v1', ['client-id', 'client-secret']),
+  /**
+   * A client's secret, at `external/oidc/<client>`. `previous-valid-until` (RFC 3339) is ours, and there only when the secret before this one is
+   * accepted for another time than a day (docs/decisions/0027).
+   */
+  oidc: documentType('oidc/v1', ['client-id', 'client-secret'], ['previous-valid-until']),
   /** An installed App's key, at `external/github/<app>`. The ids are in decimal; the key is PEM with its line ends. */
   github: documentType('github/v1', ['app_id', 'installation_id', 'private_key'], ['webhook_secret']),
   /** A catalogue App's token, at `external/slack/<app>`. */

@@ -1,21 +1,15 @@
 import type { Client } from '../../config/policy.ts'
 import { declared } from '../../config/policy.ts'
 import { decodeBase64 } from '../../crypto/base64url.ts'
-import { type Bytes, fromUtf8 } from '../../crypto/bytes.ts'
-import { equalSecret } from '../../crypto/equal.ts'
+import { fromUtf8 } from '../../crypto/bytes.ts'
 import { invalidClient, invalidRequest } from '../../http/oauth-error.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { brake, clientAddress } from '../../http/rate-limit.ts'
-import { isPortError } from '../../ports/error.ts'
-import type { Secret } from '../../ports/secrets.ts'
-import { documents, SecretDocumentError } from '../../records/external-documents.ts'
 import type { Issuer } from '../issuer.ts'
+import { isSecretOf } from './secret-of-client.ts'
 
 /** How a client may prove itself at the token endpoint (RFC 6749 section 2.3.1, OpenID Connect Core section 9). */
 export const clientAuthenticationMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const
-
-/** ms: how long the secret before the current one is accepted, so that a rotation signs no application out. */
-const PREVIOUS_SECRET_GRACE = 24 * 3_600_000
 
 export interface AuthenticatedClient {
   clientId: string
@@ -87,37 +81,4 @@ function basicCredentials(header: string): { clientId: string; secret: string } 
 
 function formDecode(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '))
-}
-
-async function isSecretOf(clientId: string, client: Client, presented: string, issuer: Issuer): Promise<boolean> {
-  const kept = await keptSecret(clientId, client, issuer)
-  if (kept === null) return false
-  const previousCounts = issuer.clock.now() - kept.modified < PREVIOUS_SECRET_GRACE
-  const current = secretText(client, kept.value)
-  if (current === null) issuer.log.error('client.secret_unreadable', { client: clientId })
-  const previous = kept.previous === undefined || !previousCounts ? null : secretText(client, kept.previous)
-  // Both are compared always, so that the time taken doesn't say which one matched.
-  const [isCurrent, isPrevious] = await Promise.all([equalSecret(presented, current ?? ''), equalSecret(presented, previous ?? '')])
-  return (current !== null && isCurrent) || (previous !== null && isPrevious)
-}
-
-async function keptSecret(clientId: string, client: Client, issuer: Issuer): Promise<Secret | null> {
-  try {
-    return await issuer.secrets.get(client.secret ?? '', { previous: true })
-  } catch (error) {
-    if (!isPortError(error, 'NotFound')) throw error
-    issuer.log.error('client.secret_missing', { client: clientId })
-    return null
-  }
-}
-
-/** `internal/` holds the secret itself, `external/oidc/` an oidc/v1 document. null for what is neither: it authenticates nobody. */
-function secretText(client: Client, value: Bytes): string | null {
-  if (!client.secret?.startsWith('external/')) return fromUtf8(value) || null
-  try {
-    return documents.oidc.decode(value)['client-secret']
-  } catch (error) {
-    if (!(error instanceof SecretDocumentError)) throw error
-    return null
-  }
 }

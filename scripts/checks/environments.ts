@@ -2,9 +2,9 @@ import { unstable_readConfig } from 'wrangler'
 
 type Config = ReturnType<typeof unstable_readConfig>
 
-// What an environment has of its own: its name, its bucket, its counters, where it runs. All else is one Worker, and alike.
+// What an environment has of its own: its name, its bucket, its dataset, its counters, where it runs. All else is one Worker, and alike.
 const OWN = ['name', 'targetEnvironment', 'placement', 'vars', 'route', 'routes']
-const OWN_OF_A_BINDING = ['bucket_name', 'namespace_id']
+const OWN_OF_A_BINDING = ['bucket_name', 'dataset', 'namespace_id']
 
 /** Where `[env.aws]` of a wrangler.toml is another Worker than its top level: bindings, classes, migrations, crons, limits, flags. */
 export function checkEnvironments(wranglerToml: string): string[] {

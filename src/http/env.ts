@@ -1,12 +1,15 @@
 import type { Site } from '../pages/site.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { PortCalls } from '../telemetry/measured-ports.ts'
 
-/** What the middlewares of this room leave for the routes: `requestId()` sets both. */
+/** What the middlewares of this room leave for the routes: `requestId()` sets the first two, `requestLog()` the last. */
 export interface HttpEnv {
   Variables: {
     requestId: string
     /** Its every line names the request. */
     log: Log
+    /** What the request asks of stores is measured by it. */
+    portCalls: PortCalls
   }
 }
 

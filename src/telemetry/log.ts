@@ -11,12 +11,14 @@ const FIELD_NAMES = [
   'route', // the route's pattern, never the path that was asked for
   'status',
   'ms',
+  'calls', // of stores, that a request made
+  'store_ms', // of the ms, those in which a store was waited for
   'code', // an OAuth or port error code
   'reason', // words of ours
   'client', // a client id of the policy: public, and unknown ones are not logged
   'module',
   'kind', // a kind of record, tick or secret; never a whole key
-  'target', // of a tick
+  'target', // of a tick; the audience of a token
   'alg',
   'kid',
   'count',

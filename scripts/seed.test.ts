@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type AwsEmulator, startAwsEmulator } from '../test/aws-emulator/emulator.ts'
 import { openParameters } from './aws/parameters.ts'
-import { ROOT } from './build.ts'
-import { clientValue } from './seed.ts'
+import { build, ROOT } from './build.ts'
+import { clientAt, clientValue } from './seed.ts'
 
 const PATH = 'internal/oidc/clients/backend'
 let server: Server
@@ -97,6 +97,20 @@ test('a secret below external/ is put as the document others read', () => {
   const document = '{"client-id":"web","client-secret":"hunter2","schema":"oidc/v1"}'
   expect(Buffer.from(clientValue('external/oidc/web', 'web', 'hunter2')).toString()).toBe(document)
   expect(Buffer.from(clientValue(PATH, 'backend', 'hunter2')).toString()).toBe('hunter2')
+})
+
+test('what a provider of the service document gave goes to its own two addresses, and no others', async () => {
+  const { documents } = await build()
+  const google = { kind: 'google' as const, name: 'Google', hosted_domains: ['acme.example'] }
+  const { service, policy } = documents
+  const withGoogle = { policy, service: { ...service, signin: { ...service.signin, providers: { google } } } }
+  for (const name of ['client-id', 'client-secret']) {
+    expect(clientAt(`internal/oidc/signin/google/${name}`, withGoogle)).toBe('google')
+    expect(() => clientAt(`internal/oidc/signin/google/${name}`, documents)).toThrow('names no secret at')
+  }
+  expect(() => clientAt('internal/oidc/signin/okta/client-id', withGoogle)).toThrow(
+    `It names: ${PATH}; config/service.yaml: internal/oidc/signin/google/client-id, internal/oidc/signin/google/client-secret`,
+  )
 })
 
 test('the state secret is made by the first start there, not by an operator', async () => {

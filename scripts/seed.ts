@@ -6,8 +6,10 @@ import { parseArgs } from 'node:util'
 import type { Documents } from '../src/config/documents.ts'
 import { type Bytes, utf8 } from '../src/crypto/bytes.ts'
 import { PortError } from '../src/ports/error.ts'
+import { secretAddress } from '../src/ports/keys.ts'
 import { secretPath } from '../src/ports/layout5.ts'
 import { SECRET_VALUE_LIMIT } from '../src/ports/secrets.ts'
+import { clientSecretPath } from '../src/records/client-secret.ts'
 import { documents as secretDocuments } from '../src/records/external-documents.ts'
 import { CommandError, checkRegion, HelpWanted, runAsProcess } from './aws/command.ts'
 import { makeStateSecret, openParameters, putUnlessSame } from './aws/parameters.ts'
@@ -17,7 +19,8 @@ import { readOpsKey } from './ops-key.ts'
 
 const USAGE = `npm run seed -- <address> [options]
 Puts a client's secret where the issuer reads it, at the address its row in config/policy.yaml names. The secret is asked for, or read from
-standard input. Doing it again with the same secret changes nothing a client sees.
+standard input. Doing it again with the same secret changes nothing a client sees. What a provider of signin.providers gave you goes the same
+way to internal/oidc/signin/<provider>/client-id and internal/oidc/signin/<provider>/client-secret.
   --generate        draw one (32 random bytes, base64url) and print it on standard output
   --dry-run         say what would be done
 On Cloudflare alone (preset embedded) the running issuer is asked:
@@ -149,18 +152,24 @@ function parsed() {
   }
 }
 
-/** The client whose secret is at the address. A secret nobody reads is a typing error. */
-function clientAt(path: string, { policy }: Documents): string {
-  const known = Object.entries(policy.clients).flatMap(([id, { secret }]): [string, string][] =>
-    secret === undefined ? [] : [[secret, id]],
+/** The client whose secret is at the address, or the provider it is from. A secret nobody reads is a typing error. */
+export function clientAt(path: string, { policy, service }: Documents): string {
+  const known = Object.entries(policy.clients).flatMap(([id, client]): [string, string][] => {
+    const address = clientSecretPath(id, client)
+    return address === null ? [] : [[address, id]]
+  })
+  const providers = Object.keys(service.signin.providers).flatMap((id): [string, string][] =>
+    [secretAddress.signInClientId(id), secretAddress.signInClientSecret(id)].map((address) => [address, id]),
   )
-  const client = new Map(known).get(path)
+  const client = new Map([...known, ...providers]).get(path)
   if (client !== undefined) return client
-  const addresses = known.map(([address]) => address).join(', ')
-  throw new CommandError(`config/policy.yaml names no secret at ${path}. It names: ${addresses || 'none'}`)
+  const [addresses, ofProviders] = [known, providers].map((rows) => rows.map(([address]) => address).join(', '))
+  const more = ofProviders ? `; config/service.yaml: ${ofProviders}` : ''
+  throw new CommandError(`config/policy.yaml names no secret at ${path}. It names: ${addresses || 'none'}${more}`)
 }
 
 async function obtain(path: string, generate: boolean): Promise<string> {
+  if (generate && path.startsWith('internal/oidc/signin/')) throw new CommandError('a provider draws its own: paste what it gave you')
   if (generate) return randomBytes(32).toString('base64url')
   const typed = process.stdin.isTTY ? await ask(`secret for ${path} (not shown): `) : await readAll()
   const secret = typed.replace(/\r?\n$/, '')

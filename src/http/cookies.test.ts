@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { browserCookie, clearCookie, parseCookies, readCookie, readSignInCookie, setCookie, ssoCookie } from './cookies.ts'
+import {
+  browserCookie,
+  clearCookie,
+  parseCookies,
+  readCookie,
+  readSignInCookie,
+  setCookie,
+  ssoCookie,
+  upstreamCookie,
+  upstreamCookieIds,
+} from './cookies.ts'
 
 const HTTPS = 'https://id.acme.example'
 
@@ -19,6 +29,16 @@ describe('cookie names', () => {
       expect(ssoCookie(issuer)).toEqual({ name: '__Host-sluis_sso', secure: true })
     },
   )
+})
+
+describe('upstreamCookieIds', () => {
+  it('names the sign-ins under way of this issuer, in the order the browser has them', () => {
+    const cookie = '__Host-sluis_upstream_b=2; sluis_upstream_x=0; __Host-sluis_sso=s; __Host-sluis_upstream_a=1'
+    const request = new Request('https://id.acme.example/', { headers: { cookie } })
+    expect(upstreamCookieIds(request, HTTPS)).toEqual(['b', 'a'])
+    expect(upstreamCookie('b', HTTPS)).toEqual({ name: '__Host-sluis_upstream_b', secure: true })
+    expect(upstreamCookieIds(new Request('https://id.acme.example/'), HTTPS)).toEqual([])
+  })
 })
 
 describe('parseCookies', () => {

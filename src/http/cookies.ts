@@ -16,6 +16,20 @@ export function ssoCookie(issuer: string): Cookie {
   return cookieOf('sluis_sso', issuer)
 }
 
+/** A sign-in on its way to a provider and back: each has a cookie of its own, so that two tabs do. */
+export function upstreamCookie(id: string, issuer: string): Cookie {
+  return cookieOf(`${UPSTREAM}${id}`, issuer)
+}
+
+const UPSTREAM = 'sluis_upstream_'
+
+/** The ids of the sign-ins under way that the browser names, oldest first: that is the order it sends them in (RFC 6265 section 5.4). */
+export function upstreamCookieIds(request: Request, issuer: string): string[] {
+  const { name: prefix } = upstreamCookie('', issuer)
+  const names = [...parseCookies(request.headers.get('cookie') ?? '').keys()]
+  return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))
+}
+
 /** What the Go service called its own: who moves from it keeps those signed in who were. It is read, never set, and stands for nothing once it has ended. */
 const GO_SERVICE: Cookie = { name: '__Host-access_issuer_sso', secure: true }
 

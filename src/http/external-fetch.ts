@@ -68,7 +68,7 @@ async function readAway(answer: Response, signal: AbortSignal): Promise<void> {
 }
 
 /** The promise, or a rejection when the signal comes first: also of something that does not heed it. */
-function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
   if (signal.aborted) abort()

@@ -12,6 +12,7 @@ import { signInPage } from './sign-in.tsx'
 import { signOutPage } from './sign-out.tsx'
 import { signedOutPage } from './signed-out.tsx'
 import { startPage } from './start.tsx'
+import { upstreamRefusedPage } from './upstream-refused.tsx'
 
 const HOSTILE = `"><script>alert(1)</script>' onclick=x`
 const ADA = { email: 'ada@acme.example', name: 'Ada Lovelace' }
@@ -21,7 +22,10 @@ async function rendered(page: Page, requestId?: string): Promise<string> {
   return String(await (<Document site={{ name: HOSTILE, issuer: 'https://id.acme.example' }} page={page} requestId={requestId} />))
 }
 
-const signIn = { auth: 'r1', client: { name: 'Payroll' }, redirectUri: 'https://payroll.acme.example/cb', people: [ADA, GRACE] }
+const signIn = {
+  ...{ auth: 'r1', client: { name: 'Payroll' }, redirectUri: 'https://payroll.acme.example/cb', people: [ADA, GRACE] },
+  ...{ providers: [], accounts: [] },
+}
 const start = { version: '1', instance: 'dev', issuer: 'http://localhost:8787', people: [], clients: [], documents: ['config/policy.yaml'] }
 
 const session = { sid: HOSTILE, client: HOSTILE, on: HOSTILE, since: HOSTILE, until: HOSTILE }
@@ -45,6 +49,10 @@ const EVERY: [string, Page][] = [
       people: [{ ...ADA, name: HOSTILE, groups: [HOSTILE] }],
       clients: [{ id: HOSTILE, name: HOSTILE, kind: HOSTILE }],
     }),
+  ],
+  [
+    'upstream-refused',
+    upstreamRefusedPage({ title: HOSTILE, description: HOSTILE, advice: HOSTILE, code: HOSTILE, again: { href: HOSTILE, label: HOSTILE } }),
   ],
   ['demo', demoPage()],
   ['account', accountPage({ person: HOSTILE, signIns: [browserSignIn], devices: [session], left: [session] })],

@@ -7,6 +7,7 @@ import { type DeliveredSecret, deliveredSecrets, type PutSecret, putSecretsOnce 
 import { everyMinute } from './dev/cron.ts'
 import type { LocalAws } from './dev/local-aws.ts'
 import { wranglerConfigFor } from './dev/other-documents.ts'
+import { makeRecoveryAccount } from './dev/recovery-account.ts'
 import { type WranglerDev, wranglerDev } from './dev/wrangler-dev.ts'
 import { type DevVars, ensureDevVars } from './dev-vars.ts'
 import { callOps, OpsError, type OpsTarget } from './ops-client.ts'
@@ -52,7 +53,7 @@ async function main(): Promise<void> {
   const secrets = deliveredSecrets(policy)
   const vars = await ensureDevVars(options.vars, ['SEAL_KEY', 'OPS_KEY', ...secrets.map(({ variable }) => variable)])
   const issuer = issuerOn(options.port, service.issuer)
-  const aws = options.aws ? await localAws(service.instance, secrets, vars) : null
+  const aws = options.aws ? await localAws(service, secrets, vars) : null
   const elsewhere = options.config === CONFIG ? {} : { config: await wranglerConfigFor(options.config, options.persistTo) }
   const { config: _, ...own } = options
   const wrangler = wranglerDev({
@@ -70,9 +71,11 @@ async function main(): Promise<void> {
 
   await ready(issuer, wrangler)
   wrangler.show()
-  if (aws === null) await putSecrets(secrets, vars, { issuer, instance: service.instance, opsKey: vars.get('OPS_KEY') ?? '' }, options)
+  const target = { issuer, instance: service.instance, opsKey: vars.get('OPS_KEY') ?? '' }
+  if (aws === null) await putSecrets(secrets, vars, target, options)
+  const recovery = aws === null && service.recovery !== undefined ? await recoveryPassword(target) : (aws?.recoveryPassword ?? null)
   if (options.cron) everyMinute(`http://127.0.0.1:${options.port}`, (message) => console.error(`warning: ${message}`))
-  console.log(whereToGo(issuer, documents, secrets, options, aws))
+  console.log(whereToGo(issuer, documents, { secrets, recovery, options, aws }))
 }
 
 async function putSecrets(secrets: readonly DeliveredSecret[], vars: DevVars, target: OpsTarget, { persistTo }: Options): Promise<void> {
@@ -82,6 +85,16 @@ async function putSecrets(secrets: readonly DeliveredSecret[], vars: DevVars, ta
   } catch (error) {
     if (!(error instanceof OpsError)) throw error
     console.error(`warning: the development secrets of clients were not put: ${error.message}`)
+  }
+}
+
+async function recoveryPassword(target: OpsTarget): Promise<string | null> {
+  try {
+    return await makeRecoveryAccount(target)
+  } catch (error) {
+    if (!(error instanceof OpsError)) throw error
+    console.error(`warning: the recovery account was not made: ${error.message}`)
+    return null
   }
 }
 
@@ -168,18 +181,21 @@ async function ready(issuer: string, wrangler: WranglerDev): Promise<void> {
   throw new StartError(`${wrangler.said()}${issuer}/healthz did not answer 200 (last: ${last})`)
 }
 
-function whereToGo(
-  issuer: string,
-  { service, policy }: Documents,
-  secrets: readonly DeliveredSecret[],
-  options: Options,
-  aws: LocalAws | null,
-): string {
+interface Started {
+  secrets: readonly DeliveredSecret[]
+  /** Of an account that was made just now. */
+  recovery: string | null
+  options: Options
+  aws: LocalAws | null
+}
+
+function whereToGo(issuer: string, { service, policy }: Documents, { secrets, recovery, options, aws }: Started): string {
   const people = service.directory.people.filter((person) => !person.suspended).map((person) => person.email)
   const lines = [
     ['start page', `${issuer}/`],
     ['discovery', `${issuer}/.well-known/openid-configuration`],
     ['sign in as', people.join(', ')],
+    ...(recovery === null ? [] : [['recovery password', `${recovery} (shown this once; another: npm run verifier -- recovery)`]]),
     ['clients', Object.keys(policy.clients).join(', ')],
     ...secrets.map(({ client, variable }) => [`secret of ${client}`, `${variable} in ${relative(process.cwd(), options.vars)}`]),
     ['documents', `service.yaml and policy.yaml in ${relative(process.cwd(), options.config) || '.'} (start again after a change)`],

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { jsonClient } from '../../src/adapters/aws/json-client.ts'
 import { ssmSecrets } from '../../src/adapters/ssm/secrets.ts'
+import type { Service } from '../../src/config/service.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
+import { secretAddress } from '../../src/ports/keys.ts'
 import { tableName } from '../../src/ports/layout5.ts'
 import { type AwsEmulator, startAwsEmulator } from '../../test/aws-emulator/emulator.ts'
 import type { DevVars } from '../dev-vars.ts'
+import { makeVerifier } from '../verifier.ts'
 import type { DeliveredSecret } from './client-secrets.ts'
 
 /** AWS on this computer, for one instance: gone when it stops. */
@@ -12,17 +15,24 @@ export interface LocalAws {
   emulator: AwsEmulator
   /** What the Worker is told of it. */
   variables: Record<string, string>
+  /** Of the account that was made with it; null where the service document has none. */
+  recoveryPassword: string | null
 }
 
 const REGION = 'eu-west-1'
 
 /** Starts the emulator with what an operator makes in an AWS account: the table, the key, the state secret and the clients' secrets. */
-export async function startLocalAws(instance: string, secrets: readonly DeliveredSecret[], vars: DevVars): Promise<LocalAws> {
+export async function startLocalAws(
+  { instance, recovery }: Pick<Service, 'instance' | 'recovery'>,
+  secrets: readonly DeliveredSecret[],
+  vars: DevVars,
+): Promise<LocalAws> {
   const credentials = { accessKeyId: 'AKIALOCAL', secretAccessKey: randomBytes(24).toString('base64url') }
   const emulator = await startAwsEmulator({
     region: REGION,
     credentials: [credentials],
     tables: [tableName(instance, 'oidc')],
+    buckets: [`sluis-${instance}`],
     keyAliases: [`alias/sluis-${instance}`],
   })
   const random = { bytes: (length: number) => new Uint8Array(randomBytes(length)) }
@@ -37,5 +47,7 @@ export async function startLocalAws(instance: string, secrets: readonly Delivere
     AWS_OIDC_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_OIDC_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   }
-  return { emulator, variables }
+  const account = recovery === undefined ? null : await makeVerifier()
+  if (account !== null) await parameters.putIfVersion(secretAddress.recoveryVerifier, account.document, null)
+  return { emulator, variables, recoveryPassword: account?.password ?? null }
 }

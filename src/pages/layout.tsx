@@ -6,7 +6,7 @@ export interface Page {
   readonly title: string
   readonly body: Child
   /** The script it loads: `<name>` of `/assets/<name>.js`. */
-  readonly script?: 'demo' | 'form-post' | 'signed-out'
+  readonly script?: 'demo' | 'form-post' | 'password' | 'signed-out'
   /** Its script calls the issuer. */
   readonly connects?: boolean
   /** The addresses of its frames. */

@@ -1,4 +1,5 @@
 import type { Page } from './layout.tsx'
+import { PasswordForm } from './password-form.tsx'
 import { returnText } from './return-text.ts'
 
 export interface PickablePerson {
@@ -6,22 +7,32 @@ export interface PickablePerson {
   readonly name: string
 }
 
+/** A company's own sign-in: what people call it, and where the way to it begins. */
+export interface OfferedProvider {
+  readonly name: string
+  readonly start: string
+}
+
 export interface SignInProps {
   /** The pending request's id. */
   readonly auth: string
   readonly client: { readonly name: string; readonly description?: string | undefined }
   readonly redirectUri: string
-  readonly people: readonly PickablePerson[]
+  /** Whom the development picker offers; undefined where there is none. */
+  readonly people: readonly PickablePerson[] | undefined
   /** The address the client expects (OpenID Connect Core section 3.1.2.1): offered first. */
   readonly loginHint?: string | undefined
+  readonly providers: readonly OfferedProvider[]
+  /** The accounts that have a password of their own. */
+  readonly accounts: readonly string[]
 }
 
-/** The development picker: whoever it names, one press away. */
-export function signInPage({ auth, client, redirectUri, people, loginHint }: SignInProps): Page {
-  const hinted = people.find((person) => person.email.toLowerCase() === loginHint?.trim().toLowerCase())
-  const inOrder = hinted === undefined ? people : [hinted, ...people.filter((person) => person !== hinted)]
+/** Every way in, the company's own first; what is for emergencies is folded away behind them. */
+export function signInPage({ auth, client, redirectUri, people, loginHint, providers, accounts }: SignInProps): Page {
+  const hasOthers = people !== undefined || providers.length > 0
   return {
     title: 'Sign in',
+    ...(accounts.length > 0 ? { script: 'password', connects: true } : {}),
     body: (
       <>
         <h1>Sign in</h1>
@@ -29,28 +40,49 @@ export function signInPage({ auth, client, redirectUri, people, loginHint }: Sig
           to continue to <strong>{client.name}</strong>
         </p>
         {client.description === undefined ? null : <p class="quiet">{client.description}</p>}
-        {inOrder.length === 0 ? <Nobody /> : <Picker auth={auth} people={inOrder} hinted={hinted} />}
+        {providers.length === 0 ? null : <Providers providers={providers} />}
+        {people === undefined ? null : <Picker auth={auth} people={people} loginHint={loginHint} />}
+        {accounts.length === 0 ? null : <PasswordForm auth={auth} accounts={accounts} folded={hasOthers} />}
+        {hasOthers || accounts.length > 0 ? null : <p class="notice">Nobody can sign in here yet: there is no way to.</p>}
         <p class="quiet small">
-          You will go back to <span class="where">{returnText(redirectUri)}</span>. This installation is for development: it asks for no
-          password.
+          You will go back to <span class="where">{returnText(redirectUri)}</span>.
+          {people === undefined ? null : ' This installation is for development: who is in the directory is asked for no password.'}
         </p>
       </>
     ),
   }
 }
 
+function Providers({ providers }: Pick<SignInProps, 'providers'>) {
+  return (
+    <ul class="providers" aria-label="Sign in with">
+      {providers.map(({ name, start }) => (
+        <li key={start}>
+          <a class="primary" href={start}>
+            {`Sign in with ${name}`}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 interface PickerProps {
   readonly auth: string
   readonly people: readonly PickablePerson[]
-  readonly hinted: PickablePerson | undefined
+  readonly loginHint: string | undefined
 }
 
-function Picker({ auth, people, hinted }: PickerProps) {
+/** For development: whoever it names, one press away. */
+function Picker({ auth, people, loginHint }: PickerProps) {
+  if (people.length === 0) return <p class="notice">Nobody can sign in here yet: the directory has no people.</p>
+  const hinted = people.find((person) => person.email.toLowerCase() === loginHint?.trim().toLowerCase())
+  const inOrder = hinted === undefined ? people : [hinted, ...people.filter((person) => person !== hinted)]
   return (
     <form method="post" action="/login/picker">
       <input type="hidden" name="auth" value={auth} />
       <ul class="people" aria-label="Who are you?">
-        {people.map((person) => (
+        {inOrder.map((person) => (
           <li key={person.email}>
             <button type="submit" name="person" value={person.email} autofocus={person === hinted}>
               <span class="initial" aria-hidden="true">
@@ -66,8 +98,4 @@ function Picker({ auth, people, hinted }: PickerProps) {
       </ul>
     </form>
   )
-}
-
-function Nobody() {
-  return <p class="notice">Nobody can sign in here yet: the directory has no people.</p>
 }

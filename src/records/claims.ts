@@ -4,8 +4,14 @@ import * as z from 'zod'
 export const askedClaims = z.looseObject({
   id_token: z.array(z.string()).optional().describe('claims asked for in the ID token'),
   userinfo: z.array(z.string()).optional().describe('claims asked for at userinfo'),
+  acr: z.array(z.string()).optional().describe('the one of these that the sign-in must have reached'),
 })
 export type AskedClaims = z.output<typeof askedClaims>
+
+/** Whether a sign-in reached what the client could not do without (OpenID Connect Core section 5.5.1.1). */
+export function reaches(asked: AskedClaims | undefined, acr: string): boolean {
+  return asked?.acr === undefined || asked.acr.includes(acr)
+}
 
 /** A person's names as the directory gave them when they were proved. */
 export const names = {

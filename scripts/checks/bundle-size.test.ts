@@ -20,10 +20,10 @@ test('a Worker under the limit passes, and its weight is told', async () => {
 })
 
 test('a Worker over the limit fails', async () => {
-  await withPlanted({ 'wrangler.toml': toml, 'worker.ts': worker(noise(360_000)) }, async (root) => {
+  await withPlanted({ 'wrangler.toml': toml, 'worker.ts': worker(noise(480_000)) }, async (root) => {
     const { errors, bytes } = await checkBundle(root, '')
-    expect(bytes).toBeGreaterThan(153_600)
-    expect(errors).toEqual([expect.stringMatching(/^the Worker is [\d.]+ KiB gzipped, over 150\.0 KiB$/)])
+    expect(bytes).toBeGreaterThan(204_800)
+    expect(errors).toEqual([expect.stringMatching(/^the Worker is [\d.]+ KiB gzipped, over 200\.0 KiB$/)])
   })
 })
 

@@ -18,8 +18,8 @@ export const rows = [
 
 const TESTS = '\\.test\\.tsx?$|^test/'
 
-/** Folders of src/ that are in no row: adapters and browser have rules of their own. */
-export const besides = ['adapters', 'browser'] as const
+/** Folders of src/ that are in no row: adapters and browser have rules of their own, and compose is a part of compose.ts. */
+export const besides = ['adapters', 'browser', 'compose'] as const
 
 /** The rules of imports, for dependency-cruiser. */
 export function importRules(): IRegularForbiddenRuleType[] {
@@ -29,7 +29,7 @@ export function importRules(): IRegularForbiddenRuleType[] {
     adapterRule(),
     forbid(
       'adapters-are-composed',
-      { path: '^src/', pathNot: [TESTS, '^src/adapters/', '^src/(compose|worker)\\.ts$'] },
+      { path: '^src/', pathNot: [TESTS, '^src/adapters/', '^src/(compose|worker)\\.ts$', '^src/compose/'] },
       { path: '^src/adapters/' },
     ),
     forbid(
@@ -42,13 +42,14 @@ export function importRules(): IRegularForbiddenRuleType[] {
       { path: '^src/browser/', pathNot: TESTS },
       { path: '^(src|scripts|test)/', pathNot: '^src/(browser|crypto)/' },
     ),
+    forbid('parts-of-compose', { path: '^src/', pathNot: [TESTS, '^src/compose'] }, { path: '^src/compose/' }),
     forbid('nothing-imports-browser', { path: '^src/', pathNot: [TESTS, '^src/browser/'] }, { path: '^src/browser/' }),
     forbid('source-stands-without-tests-and-scripts', { path: '^src/', pathNot: TESTS }, { path: ['^scripts/', TESTS] }),
     forbid(
       'scripts-run-in-node',
       { path: '^scripts/', pathNot: TESTS },
       {
-        path: ['^src/(compose|app|worker)\\.ts$', '^src/pages/', '^src/adapters/durable-object/', '^test/'],
+        path: ['^src/(compose|app|worker)\\.ts$', '^src/compose/', '^src/pages/', '^src/adapters/durable-object/', '^test/'],
         pathNot: '^test/aws-emulator/',
       },
     ),

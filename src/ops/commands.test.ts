@@ -1,3 +1,4 @@
+import policy from 'sluis-policy'
 import { describe, expect, it } from 'vitest'
 import { memorySecrets } from '../adapters/memory/secrets.ts'
 import { memoryState } from '../adapters/memory/state.ts'
@@ -6,7 +7,9 @@ import { encodeBase64url } from '../crypto/base64url.ts'
 import { utf8 } from '../crypto/bytes.ts'
 import { Refusal } from '../http/refusal.ts'
 import { PortError } from '../ports/error.ts'
+import type { Module } from '../ports/layout5.ts'
 import { SECRET_VALUE_LIMIT } from '../ports/secrets.ts'
+import { noLog } from '../telemetry/log.ts'
 import type { Tick } from '../ticks/tick.ts'
 import { runCommand } from './commands.ts'
 
@@ -14,17 +17,47 @@ const ADDRESS = 'internal/oidc/clients/backend'
 const VALUE = 'c2VjcmV0LXZhbHVl'
 
 function commanded() {
-  const secrets = memorySecrets({ clock: { now: () => 0 } })
+  const clock = { now: () => 0 }
+  const shared = { store: createMemoryStore(), clock }
+  const secrets = memorySecrets({ clock })
   const asked: string[] = []
   const trigger = { notify: async (target: string) => void asked.push(target) }
   const tick: Tick = {
     kind: 'logout',
     target: 'all',
     every: 1,
-    state: memoryState({ store: createMemoryStore(), clock: { now: () => 0 }, module: 'oidc' }),
+    module: 'oidc',
+    state: memoryState({ ...shared, module: 'oidc' }),
     run: async () => 'ran',
   }
-  return { secrets, ticks: [tick], trigger, asked }
+  const clients = {
+    policy,
+    random: { bytes: (length: number) => new Uint8Array(length) },
+    audit: { record: () => {} },
+    sealAnswer: async () => '',
+  } as const
+  const same = async () => 'same' as const
+  const sealed = {
+    keyring: { reseal: () => expect.unreachable('nothing here is sealed'), replace: () => expect.unreachable('nothing here is a key') },
+    sealedSecrets: null,
+    stateSecret: { guard: same, accept: same },
+  }
+  const maintenance = (module: Module) => memoryState({ ...shared, module, restore: true })
+  const state = memoryState({ ...shared, module: 'oidc' })
+  return {
+    secrets,
+    ticks: { fixed: [tick], families: [] },
+    trigger,
+    asked,
+    state,
+    maintenance,
+    recoveryGeneration: 1,
+    workspaces: null,
+    clock,
+    log: noLog,
+    ...clients,
+    ...sealed,
+  }
 }
 
 describe('secret.put', () => {

@@ -7,30 +7,22 @@ import { notFound, Refusal } from '../http/refusal.ts'
 import { json } from '../http/respond.ts'
 import { isPortError } from '../ports/error.ts'
 import { keys } from '../ports/keys.ts'
-import type { Clock } from '../ports/platform.ts'
-import type { Secrets } from '../ports/secrets.ts'
-import type { State } from '../ports/state.ts'
-import type { Trigger } from '../ports/trigger.ts'
-import type { Tick } from '../ticks/tick.ts'
-import { runCommand } from './commands.ts'
+import type { SealAnswer } from './client-secrets.ts'
+import { type Commanded, runCommand } from './commands.ts'
+import { sealForOperator } from './sealed-answer.ts'
 
 /** What the operator's route works with. Built by compose. */
-export interface Operations {
+export interface Operations extends Omit<Commanded, 'sealAnswer'> {
   instance: string
   /** The key requests are signed with, 32 bytes; null: the route is absent. */
   key: Bytes | null
-  state: State
-  secrets: Secrets
-  clock: Clock
-  ticks: readonly Tick[]
-  trigger: Trigger
 }
 
 const WINDOW = 60 // s: an operator's clock and ours, and the way between
 const NONCE_LIFETIME = 120 // s: a signature is good for less than that, whichever side of the window it comes in by
 
 /**
- * `POST /ops`: one signed command, once. Signature and headers: docs/operate.md, "The operator's route". No answer holds a secret.
+ * `POST /ops`: one signed command, once. Signature and headers: docs/operate.md, "The operator's route". No answer holds a secret in the clear.
  *
  * @throws Refusal 404 without a key, 401 unsigned, 409 a second time, 400 no such command. PortError Unavailable
  */
@@ -46,7 +38,9 @@ export async function ops(request: Request, operations: Operations): Promise<Res
       throw refusal(409, 'nonce_used', 'This request was carried out before.', 'Sign a new one with a nonce of its own.')
     throw error
   }
-  return json(await runCommand(parsed(body), operations))
+  const { instance, random } = operations
+  const sealAnswer: SealAnswer = (plaintext) => sealForOperator(plaintext, { key, instance, nonce }, random)
+  return json(await runCommand(parsed(body), { ...operations, sealAnswer }))
 }
 
 /** The nonce of a request whose signature is right and whose time is now. */

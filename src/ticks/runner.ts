@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.ts'
 import { type Budget, budgetOf, countedState } from './budget.ts'
 import { isGood, type Journal, parseJournal, type Run } from './journal.ts'
 import { type Held, withLease } from './lease.ts'
-import type { Slice, Tick } from './tick.ts'
+import { findTick, type Slice, type Tick, type Ticks } from './tick.ts'
 import { platformTimer, type Timer } from './timer.ts'
 
 /** What outlives a runner's process: what it remembers, and when it is to run. */
@@ -18,7 +18,7 @@ export interface RunnerMemory {
 export interface RunnerOptions {
   memory: RunnerMemory
   /** Every tick of this installation. @throws when the service is not configured, which fails the run */
-  ticks: () => readonly Tick[]
+  ticks: () => Ticks
   /** Calls of one invocation: 800, or 40 on the free plan. */
   subrequests: () => number
   clock: Clock
@@ -93,7 +93,7 @@ export function createRunner(options: RunnerOptions): Runner {
       return { ...end('failed'), error: { name, code, message } }
     }
     try {
-      const tick = options.ticks().find((one) => one.kind === kind && one.target === target)
+      const tick = findTick(options.ticks(), { kind, target })
       if (tick === undefined) return end('skipped') // the documents no longer name it
       const budget = budgetOf(options.subrequests())
       if (await said(tick.idle, budget)) return end('ran')

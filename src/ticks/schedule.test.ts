@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { arrangeRunners, notingLog, tickOf } from '../../test/crash/runner-builders.ts'
 import { utf8 } from '../crypto/bytes.ts'
 import { PortError } from '../ports/error.ts'
+import type { State } from '../ports/state.ts'
 import { isDue, type Poke, pokeDue } from './schedule.ts'
-import type { Tick } from './tick.ts'
+import type { Tick, TickFamily } from './tick.ts'
 
 const MINUTE = 60_000
 const NOON = Date.parse('2026-11-30T12:00:00Z') // a minute that 5, 15 and 60 divide
@@ -22,8 +23,8 @@ function arrange({ down = () => false }: { down?: (kind: string) => boolean } = 
     if (down(kind)) throw new PortError('Unavailable', 'down')
     pokes.push(`${kind}:${target} ${due === null ? 'hinted' : new Date(due).toISOString().slice(11, 19)}`)
   }
-  const at = (scheduled: number, more: { ticks?: Tick[]; poke?: Poke } = {}) =>
-    pokeDue(scheduled, { ticks, poke, log: notingLog(events), ...more })
+  const at = (scheduled: number, { ticks: fixed = ticks, ...more }: { ticks?: Tick[]; families?: TickFamily[]; poke?: Poke } = {}) =>
+    pokeDue(scheduled, { ticks: { fixed, families: more.families ?? [] }, poke, log: notingLog(events), ...more })
   return { state, ticks, pokes, events, at }
 }
 
@@ -120,5 +121,63 @@ describe('a hint', () => {
     })
     expect(await state.get('notify.acme')).toMatchObject({ value: utf8('second') })
     expect(events).toEqual([])
+  })
+})
+
+describe('ticks of records', () => {
+  const family = (state: State, ran: Tick['run'], all: () => Promise<string[]>): TickFamily => {
+    const of = (target: string) => tickOf(state, ran, { kind: 'refresh', target, every: 15 })
+    return { kind: 'refresh', every: 15, state, of, all: async () => (await all()).map(of) }
+  }
+
+  it('are each poked when their kind is due, and looked for only then', async () => {
+    const { at, pokes, state } = arrange()
+    let looked = 0
+    const families = [
+      family(
+        state,
+        async () => 'ran',
+        async () => {
+          looked++
+          return ['C01', 'C02']
+        },
+      ),
+    ]
+    await at(NOON + MINUTE, { ticks: [], families })
+    expect([looked, pokes]).toEqual([0, []])
+    await at(NOON + 15 * MINUTE, { ticks: [], families })
+    expect(pokes).toEqual(['refresh:C01 12:15:00', 'refresh:C02 12:15:00'])
+  })
+
+  it('that can not be looked for keep no other from being poked', async () => {
+    const { at, pokes, events, state } = arrange()
+    await at(NOON, {
+      families: [
+        family(
+          state,
+          async () => 'ran',
+          () => Promise.reject(new PortError('Unavailable', 'away')),
+        ),
+      ],
+    })
+    expect(pokes).toContain('logout:all 12:00:00')
+    expect(events).toContain('tick.targets_unread')
+  })
+
+  it('are hinted at by kind and target, also one that this isolate has not heard of', async () => {
+    const { at, pokes, state } = arrange()
+    await state.put('notify.refresh:C99', utf8(''), 60)
+    await at(NOON + MINUTE, {
+      ticks: [],
+      families: [
+        family(
+          state,
+          async () => 'ran',
+          async () => [],
+        ),
+      ],
+    })
+    expect(pokes).toEqual(['refresh:C99 hinted'])
+    expect(await state.get('notify.refresh:C99')).toBeNull()
   })
 })

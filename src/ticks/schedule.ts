@@ -2,13 +2,13 @@ import { isPortError } from '../ports/error.ts'
 import { keys } from '../ports/keys.ts'
 import type { Entry, State } from '../ports/state.ts'
 import type { Log } from '../telemetry/log.ts'
-import { type Tick, ticksFor } from './tick.ts'
+import { type Tick, type TickFamily, type Ticks, ticksFor } from './tick.ts'
 
 /** Asks a target's runner to run it: for a due time (unix ms), or for a hint. Asking again is harmless. @throws PortError Unavailable */
 export type Poke = (tick: Pick<Tick, 'kind' | 'target'>, due: number | null) => Promise<void>
 
 export interface ScheduleOptions {
-  ticks: readonly Tick[]
+  ticks: Ticks
   poke: Poke
   log: Log
 }
@@ -22,18 +22,31 @@ const MINUTE = 60_000 // ms
  * @param scheduled unix ms: the time the cron expression fired for
  */
 export async function pokeDue(scheduled: number, options: ScheduleOptions): Promise<void> {
-  const { ticks } = options
-  const due = ticks.filter((tick) => isDue(tick, scheduled))
+  const { fixed, families } = options.ticks
   const minute = Math.floor(scheduled / MINUTE) * MINUTE
+  const poke = (tick: Tick) => pokeOne(tick, minute, options)
   await Promise.all([
-    ...due.map((tick) => pokeOne(tick, minute, options)),
-    ...[...new Set(ticks.map(({ state }) => state))].map((state) => takeHints(state, options)),
+    ...fixed.filter((tick) => isDue(tick, scheduled)).map(poke),
+    ...families
+      .filter((family) => isDue(family, scheduled))
+      .map(async (family) => Promise.all((await membersOf(family, options)).map(poke))),
+    ...[...new Set([...fixed, ...families].map(({ state }) => state))].map((state) => takeHints(state, options)),
   ])
 }
 
 /** The minutes of unix time that its period divides: the same for every isolate, whenever it began. */
 export function isDue({ every }: Pick<Tick, 'every'>, scheduled: number): boolean {
   return Math.floor(scheduled / MINUTE) % every === 0
+}
+
+/** None when that can't be read: they are poked when they are due next. */
+async function membersOf(family: TickFamily, { log }: ScheduleOptions): Promise<readonly Tick[]> {
+  try {
+    return await family.all()
+  } catch (error) {
+    log.error('tick.targets_unread', { kind: family.kind, error })
+    return []
+  }
 }
 
 /** False when it failed. */

@@ -39,7 +39,34 @@ export interface Slice {
 /** `contended`: another did it, which is no failure. `skipped`: it was not to be done. */
 export type Outcome = 'ran' | 'more' | 'contended' | 'failed' | 'skipped'
 
-/** The ticks a hint is for: it says the target, or `<kind>:<target>` where several kinds have one of that name. */
-export function ticksFor(ticks: readonly Tick[], hint: string): Tick[] {
-  return ticks.filter(({ kind, target }) => hint === target || hint === `${kind}:${target}`)
+/** Ticks of one kind whose targets are records, so that which there are is read. */
+export interface TickFamily {
+  kind: string
+  /** minutes */
+  every: number
+  /** Where hints of its work are looked for. */
+  state: State
+  /** Of one target, whether there is such a record or not: it is skipped when there is none. */
+  of(target: string): Tick
+  /** Of each. @throws PortError Unavailable */
+  all(): Promise<readonly Tick[]>
+}
+
+/** Everything that comes up again and again in an installation. */
+export interface Ticks {
+  fixed: readonly Tick[]
+  families: readonly TickFamily[]
+}
+
+export function findTick({ fixed, families }: Ticks, { kind, target }: Pick<Tick, 'kind' | 'target'>): Tick | undefined {
+  return fixed.find((one) => one.kind === kind && one.target === target) ?? families.find((family) => family.kind === kind)?.of(target)
+}
+
+/** The ticks a hint is for: it says `<kind>:<target>`, or the target alone where that is the same for all of its records' life. */
+export function ticksFor(ticks: Ticks, hint: string): Tick[] {
+  const fixed = ticks.fixed.filter(({ kind, target }) => hint === target || hint === `${kind}:${target}`)
+  const ofFamilies = ticks.families
+    .filter(({ kind }) => hint.startsWith(`${kind}:`))
+    .map((family) => family.of(hint.slice(family.kind.length + 1)))
+  return [...fixed, ...ofFamilies]
 }

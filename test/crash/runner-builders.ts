@@ -51,7 +51,7 @@ export function arrangeRunners() {
   const runner = (memory: RunnerMemory, ticks: Tick[], more: Partial<RunnerOptions> = {}): Runner =>
     createRunner({
       memory,
-      ticks: () => ticks,
+      ticks: () => ({ fixed: ticks, families: [] }),
       subrequests: () => 800,
       clock: time.clock,
       random,

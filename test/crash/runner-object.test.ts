@@ -80,7 +80,7 @@ describe("a target's object", () => {
         await Promise.all([runner.poke(poked), runner.poke(poked), runner.poke(poked)])
         return 'ran'
       }
-      const options = { ticks: () => [tickOf(state, run)], subrequests: () => 800, clock, random, log: noLog }
+      const options = { ticks: () => ({ fixed: [tickOf(state, run)], families: [] }), subrequests: () => 800, clock, random, log: noLog }
       const runner = createRunner({ ...options, memory: objectMemory(storage) })
       await runner.poke(poked)
       await storage.deleteAlarm() // as the platform does before it runs it

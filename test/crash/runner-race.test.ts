@@ -44,7 +44,7 @@ async function expectOneAtATime(open: () => State): Promise<void> {
       atOnce--
       return 'ran'
     })
-    const options = { ticks: () => [tick], subrequests: () => 800, clock, random, log: noLog }
+    const options = { ticks: () => ({ fixed: [tick], families: [] }), subrequests: () => 800, clock, random, log: noLog }
     return createRunner({ ...options, memory: object.memory })
   })
   await Promise.all(

@@ -62,7 +62,7 @@ function arrange() {
     const one = runner(life.memory(object.memory), [tick], { timer: life.timer(time.timer) })
     const poke = (of: { kind: string; target: string }, due: number | null) => one.poke({ ...of, due })
     const lived = async () => {
-      await pokeDue(minute, { ticks: [tick], poke, log: noLog })
+      await pokeDue(minute, { ticks: { fixed: [tick], families: [] }, poke, log: noLog })
       await object.fire(one)
     }
     await Promise.race([lived(), life.gone])

@@ -3,6 +3,7 @@ import { type ExternalAnswer, type ExternalFailure, externalFetch } from '../htt
 import { isPortError } from '../ports/error.ts'
 import type { Fetch } from '../ports/platform.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { fairQueue } from './fair-queue.ts'
 import type { Lease } from './leases.ts'
 import { type LogoutTokenParts, logoutToken } from './logout-token.ts'
@@ -16,6 +17,7 @@ export interface DeliveryParts extends LogoutTokenParts {
   policy: Policy
   fetch: Fetch
   log: Log
+  metrics?: Metrics
   /** ms a client has to answer; 5 s unless a test is in a hurry */
   timeout?: number
 }
@@ -70,6 +72,7 @@ export async function deliver(targets: readonly BackChannelTarget[], lease: Leas
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   logOutcomes(outcomes, parts.log)
+  for (const { result } of outcomes) parts.metrics?.count('deliveries', { channel: 'back', outcome: result })
   return summary(outcomes, targets.length)
 }
 

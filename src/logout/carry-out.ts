@@ -1,5 +1,5 @@
 import { personId } from '../ports/keys.ts'
-import { createEnding, deleteEnding, type Ending, markSwept } from '../records/ending.ts'
+import { createEnding, deleteEnding, type Ending, markSwept, noteProgress } from '../records/ending.ts'
 import { drawId } from '../records/ids.ts'
 import { listSessionPage } from '../records/sessions.ts'
 import { isTold } from './due.ts'
@@ -19,9 +19,10 @@ export interface Ended {
 export async function carryOut(ending: Ending, parts: EndingParts): Promise<Ended> {
   const { person, which } = ending
   if (person === undefined && which.of === 'client' && isTold(parts.policy, which.client)) return splitUp(ending, parts)
-  const { ended, done, due } = await sweep(ending, person === undefined ? null : personId(person), parts)
+  const { ended, done, page, due } = await sweep(ending, person === undefined ? null : personId(person), parts)
+  parts.calls.spend(1)
   if (done && !due) await deleteEnding(parts.state, ending.id)
-  else parts.tell(done ? await markSwept(parts.state, ending) : ending)
+  else parts.tell(done ? await markSwept(parts.state, ending) : await noteProgress(parts.state, ending, page))
   return { sessions: [...ended.values()].reduce((sum, count) => sum + count, 0), more: !done }
 }
 
@@ -29,18 +30,25 @@ export async function carryOut(ending: Ending, parts: EndingParts): Promise<Ende
 async function splitUp(ending: Ending, parts: EndingParts): Promise<Ended> {
   const { state, log, calls, random } = parts
   let sessions = 0
-  let page: string | undefined
+  let begun = 0
+  let { page } = ending
+  const stop = async (): Promise<Ended> => {
+    await noteProgress(state, ending, page)
+    return { sessions, more: true }
+  }
   do {
+    if (calls.left() < A_PAGE) return stop()
     const listed = await listSessionPage(parts, null, page, log)
     calls.spend(2)
     const people = new Set(listed.sessions.filter((session) => isMeant(ending, session)).map(({ identity }) => identity))
     for (const person of people) {
       // What was swept is not listed again, so whoever goes on begins with the rest.
-      if (sessions > 0 && calls.left() < ROOM) return { sessions, more: true }
-      const theirs: Ending = { ...ending, id: drawId(random), person }
+      if (begun > 0 && calls.left() < ROOM) return stop()
+      const theirs: Ending = { ...ending, id: drawId(random), person, page: undefined }
       await createEnding(state, theirs)
       calls.spend(1)
       sessions += (await carryOut(theirs, parts)).sessions
+      begun++
     }
     page = listed.next
   } while (page !== undefined)
@@ -48,4 +56,5 @@ async function splitUp(ending: Ending, parts: EndingParts): Promise<Ended> {
   return { sessions, more: false }
 }
 
+const A_PAGE = 3 // calls: of sessions in both forms, and to note how far it came
 const ROOM = 200 // calls that a person's ending should find: a few groups of sessions, and as much again for telling the client

@@ -13,7 +13,8 @@ export function isMeant({ which, at }: Ending, session: Session): boolean {
     case 'sign_ins':
       return session.sso !== undefined && which.ids.includes(session.sso)
     case 'client':
-      return session.client_id === which.client
+      // No sign-in ends with it: one may have let the client in again, long after its person was proved.
+      return session.client_id === which.client && session.issued_at <= at
     case 'sessions':
       return which.ids.includes(session.id)
   }

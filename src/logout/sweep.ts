@@ -1,7 +1,7 @@
 import { keys, type PersonId, personId } from '../ports/keys.ts'
 import type { Ending } from '../records/ending.ts'
 import { endLegacySession, findLegacySession } from '../records/legacy-session.ts'
-import type { LogoutRow } from '../records/logout-row.ts'
+import { findRow, type LogoutRow } from '../records/logout-row.ts'
 import type { Found } from '../records/record.ts'
 import { deleteSession, markSessionEnded, type Session } from '../records/session.ts'
 import { findSessionIn, listSessionPage } from '../records/sessions.ts'
@@ -18,12 +18,14 @@ export interface Swept {
   ended: ReadonlyMap<PersonId, number>
   /** False: the calls ran out, and a later sweep goes on. */
   done: boolean
+  /** The page of sessions it goes on with. */
+  page: string | undefined
   /** Rows are due: clients are to be told. */
   due: boolean
 }
 
-/** calls that taking one session away costs at most: its row, the Go service's record looked for, and what stands in either form */
-const A_SESSION = 5
+/** calls that taking one session away costs at most: its row, looked for and written, the Go service's record looked for, and what stands in either form */
+const A_SESSION = 6
 /** of the calls that are left, the part that a sweep leaves to telling the clients: a session that stands is worse than a client that waits */
 const FOR_TELLING = 0.1
 
@@ -45,18 +47,25 @@ export async function sweep(ending: Ending, person: PersonId | null, parts: Endi
   let due = [...rows.values()].some(({ value }) => value.due?.ending === ending.id)
   let done = true
   const ended = new Map<PersonId, number>()
-  for await (const group of meant(ending, person, parts)) {
-    const sessions = group.slice(0, Math.max(0, Math.floor((calls.left() - keep) / A_SESSION)))
-    await inGroups(sessions, (session) => takeAway(session, rows.get(session.id), ending, parts))
-    due ||= sessions.some(({ id }) => rows.has(id))
+  let page = ending.page
+  for await (const { group, of } of meant(ending, person, parts)) {
+    page = of
+    const room = Math.max(0, Math.floor((calls.left() - keep) / A_SESSION))
+    const sessions = group.slice(0, room)
+    const taken = await inGroups(sessions, async (session) => {
+      const row = tells ? (rows.get(session.id) ?? (await lateRow(session, parts))) : null
+      await takeAway(session, row, ending, parts)
+      return row !== null
+    })
+    due ||= taken.includes(true)
     for (const { identity } of sessions) ended.set(personId(identity), (ended.get(personId(identity)) ?? 0) + 1)
-    done = sessions.length === group.length
+    done = room > 0 && sessions.length === group.length
     if (!done) break
   }
 
   auditSweep(ending, person, ended, signIns, parts)
   if (done && person !== null) for (const id of signIns) await deleteSignIn(parts, person, id)
-  return { ended, done, due }
+  return { ended, done, page, due }
 }
 
 async function signInsOf({ which }: Ending, person: PersonId | null, { index, calls }: EndingParts): Promise<readonly string[]> {
@@ -81,21 +90,28 @@ async function rowsOf(person: PersonId, parts: EndingParts): Promise<Map<string,
 
 const PAGE = 100 // records in one answer of a listing
 
-/** The sessions that are meant, a group at a time. */
-async function* meant(ending: Ending, person: PersonId | null, parts: EndingParts): AsyncGenerator<Session[]> {
+interface Meant {
+  group: Session[]
+  /** The page they are of; undefined is the first. */
+  of: string | undefined
+}
+
+/** The sessions that are meant, a group at a time; an empty one for a page that has none, after which the calls may have run out all the same. */
+async function* meant(ending: Ending, person: PersonId | null, parts: EndingParts): AsyncGenerator<Meant> {
   const { which } = ending
   if (which.of === 'sessions' && person !== null) {
     const found = await Promise.all(which.ids.map((id) => findSessionIn(parts.state, person, id, parts.log)))
     parts.calls.spend(2 * which.ids.length)
-    yield found.filter((session) => session !== null)
+    yield { group: found.filter((session) => session !== null), of: undefined }
     return
   }
-  let page: string | undefined
+  let page = ending.page
   do {
     const { sessions, next } = await listSessionPage(parts, person, page, parts.log)
     parts.calls.spend(2)
     const wanted = sessions.filter((session) => isMeant(ending, session))
-    for (let from = 0; from < wanted.length; from += IN_A_GROUP) yield wanted.slice(from, from + IN_A_GROUP)
+    for (let from = 0; from < Math.max(1, wanted.length); from += IN_A_GROUP)
+      yield { group: wanted.slice(from, from + IN_A_GROUP), of: page }
     page = next
   } while (page !== undefined)
 }
@@ -103,11 +119,18 @@ async function* meant(ending: Ending, person: PersonId | null, parts: EndingPart
 /** seconds: an exchange or a refresh that is under way is over long before */
 const MARK_LIFETIME = 300
 
+/** The row of a session that was opened, or adopted, while its person's rows were being read. */
+async function lateRow({ id, identity, client_id }: Session, { state, policy, clock, calls, log }: EndingParts) {
+  if (!isTold(policy, client_id)) return null
+  calls.spend(1)
+  return findRow(state, keys.logout(personId(identity), id, client_id), Math.floor(clock.now() / 1000), log)
+}
+
 /** The row first: a crash after it tells a client of a session that the next sweep ends; the other way round it would not be told. */
-async function takeAway({ id, identity }: Session, row: Found<LogoutRow> | undefined, ending: Ending, parts: EndingParts): Promise<void> {
+async function takeAway({ id, identity }: Session, row: Found<LogoutRow> | null, ending: Ending, parts: EndingParts): Promise<void> {
   const { state, log, clock, calls } = parts
   const person = personId(identity)
-  if (row !== undefined) {
+  if (row !== null) {
     calls.spend(1)
     await logoutStore(parts).markDue([row], ending, Math.floor(clock.now() / 1000))
   }

@@ -72,7 +72,10 @@ export async function resumeEndings(
     try {
       check()
       const untold: Ending[] = ending.swept === true ? [ending] : []
-      if (ending.swept !== true) await carryOut(ending, { ...parts, tell: (one) => void untold.push(one) })
+      if (ending.swept !== true) {
+        const { more } = await carryOut(ending, { ...parts, tell: (one) => void untold.push(one) })
+        if (more) outcome = 'more'
+      }
       for (const one of untold) {
         check()
         if ((await tellClients(one, parts)) === 'more' || one.swept !== true) outcome = 'more'

@@ -25,6 +25,7 @@ const schema = z.looseObject({
   cause: endingCause,
   by: z.string().describe('who ended them: an identity, or `system`'),
   at: instant,
+  page: z.string().optional().describe('where a sweep that ran out of calls stopped: what is listed before it has ended'),
   swept: z.boolean().optional().describe('every session of it has ended: what is left is to tell the clients'),
   not_before: instant.optional().describe('until then every client that is left waits to be tried again'),
 })
@@ -56,6 +57,14 @@ export function deleteEnding(state: State, id: string): Promise<void> {
 /** Notes when there is something to do again for an ending whose clients all wait, so that no tick looks before. */
 export async function postponeEnding(state: State, value: Ending, not_before: number): Promise<void> {
   await state.put(keys.logoutDue(value.id), writeRecord(ending, { ...value, not_before }), ENDING_LIFETIME)
+}
+
+/** Notes from which page of sessions on there is something left to end. */
+export async function noteProgress(state: State, value: Ending, page: string | undefined): Promise<Ending> {
+  if (page === value.page) return value
+  const further = { ...value, page }
+  await state.put(keys.logoutDue(value.id), writeRecord(ending, further), ENDING_LIFETIME)
+  return further
 }
 
 /** Whether any ending is under way: one read. */

@@ -22,7 +22,7 @@ import { clock, random } from '../conformance/arrange.ts'
 type Compose = (
   env: Variables | { RUNNER: object },
   documents: Documents,
-  platform: { clock: Clock; random: Random; fetch: Fetch; log: Log },
+  platform: { clock: Clock; random: Random; fetch: Fetch; log: Log; write(line: string): void },
 ) => { readiness: object }
 type CreateApp = (services: ReturnType<Compose>) => { fetch(request: Request, env: object, context: object): Response | Promise<Response> }
 type Variables = Readonly<Record<string, string | undefined>>
@@ -54,7 +54,7 @@ type JsonService = 'dynamodb' | 'ssm' | 'kms'
 /** What `npm run iam` prints for a Worker of ROLE issuer: the credentials of these tests have it, so that nothing needs more. */
 function issuerPolicy(region: string, key: string): IamPolicy {
   const { instance } = documents.service
-  const place = ['--instance', instance, '--account', ACCOUNT, '--region', region, '--key', key]
+  const place = ['--instance', instance, '--account', ACCOUNT, '--region', region, '--key', key, '--bucket', `sluis-${instance}`]
   return JSON.parse(iam([...place, '--role', 'issuer', '--policy', `sluis-${instance}-issuer-oidc`], {}).stdout)
 }
 
@@ -62,7 +62,11 @@ export async function openAccount(): Promise<Account> {
   const { instance } = documents.service
   const root: Credential = { accessKeyId: 'AKIAOPERATOR', secretAccessKey: 'operates/everything' }
   const issuer: Credential = { accessKeyId: 'AKIAISSUER', secretAccessKey: 'issues/tokens' }
-  const emulator = await startAwsEmulator({ credentials: [root, issuer], tables: [tableName(instance, 'oidc')] })
+  const emulator = await startAwsEmulator({
+    credentials: [root, issuer],
+    tables: [tableName(instance, 'oidc')],
+    buckets: [`sluis-${instance}`],
+  })
   const key = emulator.createKey(`alias/sluis-${instance}`)
   issuer.policy = issuerPolicy(emulator.region, key)
 
@@ -100,7 +104,7 @@ export function startIsolate(variables: Variables, edit: (documents: Documents) 
   edit(copy)
   const logs: string[] = []
   const log = jsonLog((line) => logs.push(line), clock)
-  const app = createApp(compose({ RUNNER: runners, ...variables }, copy, { clock, random, fetch, log }))
+  const app = createApp(compose({ RUNNER: runners, ...variables }, copy, { clock, random, fetch, log, write() {} }))
   const url = copy.service.issuer
   const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
   return {

@@ -31,6 +31,9 @@ export function unreliableObjects({ delay, loses, evicts }: Trouble): SealedSecr
         putIfVersion: (write, expected) => troubled(() => stub.putIfVersion(write, expected)),
         remove: (path) => troubled(() => stub.remove(path)),
         list: (prefix) => troubled(() => stub.list(prefix)),
+        stale: (header, after, limit) => troubled(() => stub.stale(header, after, limit)),
+        countStale: (header) => troubled(() => stub.countStale(header)),
+        reseal: (seals) => troubled(() => stub.reseal(seals)),
       }
     },
   }

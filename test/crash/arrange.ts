@@ -13,12 +13,13 @@ export function range(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, n) => first + n)
 }
 
-/** An isolate that has signed before: its caches hold the keys, so that what is counted or broken is the flow's own. */
+/** An isolate that has signed before, and knows the state secret: its caches are full, so that what is counted or broken is the flow's own. */
 export async function warmIsolate(store: TestStore, wrap?: (adapters: Adapters) => Adapters): Promise<TestService> {
   const service = startService(store, wrap)
   const { keyring } = service.services.issuer
   const iat = Math.floor(store.clock.now() / 1000)
   await keyring.sign(keyring.defaultAlg, 'at+jwt', { iat, exp: iat + 60 })
+  await service.services.stateSecret.pass()
   return service
 }
 

@@ -35,6 +35,21 @@ export function movingClock(): MovingClock {
   }
 }
 
+/** Draws whole numbers below a limit, the same ones for the same seed. */
+export function seeded(seed: number): (limit: number) => number {
+  let state = seed
+  return (limit) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
+}
+
+/** A pair to hand out again: sealing wipes the private half. */
+export function copyOf(pair: KeyPair | undefined): KeyPair {
+  if (pair === undefined) throw new Error('no pair')
+  return { publicKey: pair.publicKey, pkcs8: pair.pkcs8.slice() }
+}
+
 /** A State of module oidc that counts what it is asked and fails while it is down. */
 export interface WatchedState {
   state: State
@@ -61,6 +76,7 @@ export function watchedState(clock = movingClock()): WatchedState {
     deleteIfRevision: (...args) => count(() => inner.deleteIfRevision(...args)),
     list: (...args) => count(() => inner.list(...args)),
     watch: inner.watch,
+    ...(inner.export === undefined ? {} : { export: inner.export }),
   }
   return {
     state,
@@ -104,7 +120,7 @@ export function isolate(parts: { state: State; clock: Clock } & Partial<KeyringP
 }
 
 export function settings(some: Partial<KeyringParts['settings']>): KeyringParts['settings'] {
-  return { default: 'ES256', rings: [some.default ?? 'ES256'], rotate_every: 86_400, prepublish: 900, ...some }
+  return { default: 'ES256', rings: [some.default ?? 'ES256'], rotate_every: 86_400, prepublish: 900, verify_only: [], ...some }
 }
 
 /** Claims of a token issued now that lives an hour. */

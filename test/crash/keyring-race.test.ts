@@ -6,11 +6,11 @@ import { seededScheduler } from '../../src/adapters/memory/scheduler.ts'
 import { memoryState } from '../../src/adapters/memory/state.ts'
 import { createMemoryStore } from '../../src/adapters/memory/store.ts'
 import type { SigningAlg } from '../../src/config/values.ts'
-import { generateKeyPair, type KeyPair } from '../../src/keyring/key-pair.ts'
+import { generateKeyPair } from '../../src/keyring/key-pair.ts'
 import type { Keyring } from '../../src/keyring/keyring.ts'
 import { keys } from '../../src/ports/keys.ts'
 import type { State } from '../../src/ports/state.ts'
-import { claims, isolate, type MovingClock, movingClock, random, settings } from './keyring-builders.ts'
+import { claims, copyOf, isolate, type MovingClock, movingClock, random, settings } from './keyring-builders.ts'
 
 const RACERS = 100
 const RINGS = ['ES256', 'RS256'] as const
@@ -64,10 +64,4 @@ async function expectOneKeyARing(racers: Keyring[], clock: MovingClock, state: S
   }
   const published = await Promise.all(racers.map((keyring) => keyring.keySet()))
   expect(new Set(published.map((set) => JSON.stringify(set))).size).toBe(1)
-}
-
-/** Sealing wipes the private half. */
-function copyOf(pair: KeyPair | undefined): KeyPair {
-  if (pair === undefined) throw new Error('no pair')
-  return { publicKey: pair.publicKey, pkcs8: pair.pkcs8.slice() }
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +15,8 @@ export interface RunningIssuer extends AsyncDisposable {
   pid: number | undefined
   /** The secret of the client `backend`. */
   backendSecret: string
+  /** The file of its secrets. */
+  vars: string
   /** The value of every secret it was started with, by name: what no log line may hold. */
   secrets: ReadonlyMap<string, string>
   /** Everything it has written so far, standard error too. */
@@ -32,17 +34,36 @@ export interface StartOptions {
   aws?: boolean
   /** Changes a copy of the policy document, as text. */
   policy?: (text: string) => string
+  /** The same of the service document. */
+  service?: (text: string) => string
+  /** Where it listens, when somebody has to know before it does. */
+  port?: number
+  /** Variables of the Worker beside those it is given. */
+  variables?: Readonly<Record<string, string>>
 }
 
 const START = 60_000 // ms: as long as `npm start` waits itself, twice over
 const STOP = 8_000 // ms: it ends what it started by force after three
 
 /** Starts the issuer of this repository's documents and resolves when it answers. `await using` ends it also when the test fails. */
-export async function startIssuer({ cron = false, aws = false, policy }: StartOptions = {}): Promise<RunningIssuer> {
+export async function startIssuer({
+  cron = false,
+  aws = false,
+  port: wanted,
+  variables = {},
+  ...changes
+}: StartOptions = {}): Promise<RunningIssuer> {
   const folder = await mkdtemp(join(tmpdir(), 'sluis-e2e-'))
-  const config = policy === undefined ? [] : ['--config', await otherDocuments(folder, policy)]
+  const isOther = changes.policy !== undefined || changes.service !== undefined
+  const config = isOther ? ['--config', await otherDocuments(folder, changes)] : []
   const vars = join(folder, 'vars')
-  const port = await freePort()
+  await writeFile(
+    vars,
+    Object.entries(variables)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  const port = wanted ?? (await freePort())
   const args = [
     '--port',
     String(port),
@@ -75,6 +96,7 @@ export async function startIssuer({ cron = false, aws = false, policy }: StartOp
     },
     backendSecret: secrets.get('BACKEND_CLIENT_SECRET') ?? '',
     secrets,
+    vars,
     output: () => written,
     stop,
     async restart() {
@@ -85,12 +107,14 @@ export async function startIssuer({ cron = false, aws = false, policy }: StartOp
   }
 }
 
-/** The repository's documents in a folder of their own, one of them changed. */
-async function otherDocuments(folder: string, policy: (text: string) => string): Promise<string> {
+/** The repository's documents in a folder of their own, changed. */
+async function otherDocuments(folder: string, changes: Pick<StartOptions, 'policy' | 'service'>): Promise<string> {
   const to = join(folder, 'config')
   await mkdir(to)
-  await copyFile(join(ROOT, 'config/service.yaml'), join(to, 'service.yaml'))
-  await writeFile(join(to, 'policy.yaml'), policy(await readFile(join(ROOT, 'config/policy.yaml'), 'utf8')))
+  for (const name of ['service', 'policy'] as const) {
+    const text = await readFile(join(ROOT, `config/${name}.yaml`), 'utf8')
+    await writeFile(join(to, `${name}.yaml`), changes[name]?.(text) ?? text)
+  }
   return to
 }
 

@@ -4,6 +4,7 @@ import { dynamodbIndex } from '../../src/adapters/dynamodb/index-set.ts'
 import { dynamodbState } from '../../src/adapters/dynamodb/state.ts'
 import { tableProblem } from '../../src/adapters/dynamodb/table-problem.ts'
 import { kmsSealer } from '../../src/adapters/kms/sealer.ts'
+import { memoryBlob } from '../../src/adapters/memory/blob.ts'
 import { ssmSecrets } from '../../src/adapters/ssm/secrets.ts'
 import type { Adapters } from '../../src/compose.ts'
 import { tableName } from '../../src/ports/layout5.ts'
@@ -66,6 +67,7 @@ export function awsAdapters(aws: ProvidedAws, { instance, clock }: { instance: s
     state,
     index: dynamodbIndex(placed),
     secrets: ssmSecrets({ client: clientOf(aws, 'ssm', options), instance, exclusively: oneAtATime({ state, clock, random }, 'secret') }),
+    blob: memoryBlob(),
     sealer: kmsSealer({ client: clientOf(aws, 'kms', options), keyId: 'alias/sluis-tests' }),
   }
 }

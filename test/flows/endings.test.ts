@@ -9,6 +9,7 @@ import {
   authorizeUrl,
   claimsOf,
   contents,
+  exchange,
   startService,
   TestBrowser,
   type TestService,
@@ -124,6 +125,20 @@ describe.each(left)('an ending of %s that something cut short', (_what, which, s
     const { 'logout-due.AAAAAAAAAAAAAAAAAAAAAA': _, ...rest } = before
     expect(await contents(store)).toEqual(rest)
   })
+})
+
+it('an ending of what a client holds, taken up late, leaves what a standing sign-in let the client in to since', async () => {
+  const { service, store } = await startClients('memory')
+  const browser = new TestBrowser(service)
+  const before = await at(service, 'demo', { browser })
+  const asked = Math.floor(store.clock.now() / 1000)
+  const which = { of: 'client', client: 'demo' } as const
+  await createEnding(store.adapters().state, { id: 'A', person: ADA, which, cause: 'operator', by: GRACE, at: asked })
+  store.clock.advance(10)
+  const { parameters } = await clientAnswer(await browser.get(await authorizeUrl({ prompt: 'none' })))
+  const since = await tokensIn(await exchange(service, parameters.code ?? ''))
+  await service.tick()
+  expect([await isAlive(service, before), await isAlive(service, since)]).toEqual([false, true])
 })
 
 it('an ending that can not be read is passed over, and the others are done', async () => {

@@ -8,12 +8,13 @@ import { durableObjectState } from '../../src/adapters/durable-object/state.ts'
 import { dynamodbIndex } from '../../src/adapters/dynamodb/index-set.ts'
 import { dynamodbState } from '../../src/adapters/dynamodb/state.ts'
 import { localSealer } from '../../src/adapters/local/sealer.ts'
+import { blobMemory, memoryBlob } from '../../src/adapters/memory/blob.ts'
 import { memoryIndex } from '../../src/adapters/memory/index-set.ts'
 import { memorySecrets, secretsMemory } from '../../src/adapters/memory/secrets.ts'
 import { memoryState } from '../../src/adapters/memory/state.ts'
 import { createMemoryStore } from '../../src/adapters/memory/store.ts'
 import { createApp } from '../../src/app.ts'
-import { memoryAudit } from '../../src/audit/audit.ts'
+import { memorySink } from '../../src/audit/audit.ts'
 import { type Adapters, composeOn, type Documents, type Env, type Services } from '../../src/compose.ts'
 import { encodeBase64url } from '../../src/crypto/base64url.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
@@ -74,27 +75,37 @@ export function testStore(engine: Engine, { clock = testClock(), edit, namespace
   const { instance } = documents.service
   const sealer = localSealer({ sealKey: encodeBase64url(new Uint8Array(32).fill(7)), random })
   const memory = secretsMemory()
+  const blobs = blobMemory()
   const store = createMemoryStore()
   const dynamodb = engine === 'dynamodb' ? tableClient(inject('awsEmulator'), instance) : null
   return {
     clock,
     documents,
     adapters() {
-      const secrets = memorySecrets({ clock, memory })
+      const others = { secrets: memorySecrets({ clock, memory }), sealer, blob: memoryBlob({ memory: blobs }) }
       if (engine === 'memory') {
         const shared = { store, clock, module: 'oidc' as const }
-        return { state: memoryState(shared), index: memoryIndex(shared), secrets, sealer }
+        return {
+          ...others,
+          state: memoryState(shared),
+          index: memoryIndex(shared),
+          restore: (module) => memoryState({ ...shared, module, restore: true }),
+        }
       }
       const placed = { instance, clock, random, module: 'oidc' as const }
       if (dynamodb !== null) {
         return {
           state: dynamodbState({ ...placed, client: dynamodb }),
           index: dynamodbIndex({ ...placed, client: dynamodb }),
-          secrets,
-          sealer,
+          ...others,
         }
       }
-      return { state: durableObjectState({ ...placed, namespace }), index: durableObjectIndex({ ...placed, namespace }), secrets, sealer }
+      return {
+        ...others,
+        state: durableObjectState({ ...placed, namespace }),
+        index: durableObjectIndex({ ...placed, namespace }),
+        restore: (module) => durableObjectState({ ...placed, namespace, module, restore: true }),
+      }
     },
   }
 }
@@ -112,7 +123,7 @@ export interface TestService {
   tick(): Promise<'done' | 'more'>
   services: Services
   logs: string[]
-  audit: ReturnType<typeof memoryAudit>
+  audit: ReturnType<typeof memorySink>
   url: string
 }
 
@@ -127,14 +138,14 @@ export function startService(
 ): TestService {
   const { clock, documents } = store
   const logs: string[] = []
-  const audit = memoryAudit(clock)
+  const audit = memorySink()
   const log = jsonLog((line) => logs.push(line), clock)
   const services = composeOn(wrap(store.adapters()), documents, {
     clock,
     random,
     fetch: outside,
     log,
-    audit,
+    audit: [audit],
     opsKey: new Uint8Array(32).fill(9),
   })
   const app = createApp(services)

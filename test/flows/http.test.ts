@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { errorOf, pageOf } from './answers.ts'
-import { authorizeUrl, signedIn, startService, testStore } from './harness.ts'
+import { authorizeUrl, contents, signedIn, signIn, startService, TestBrowser, testStore } from './harness.ts'
 
 const store = testStore('memory', {
   edit({ service }) {
@@ -14,7 +14,7 @@ const routes: [string, string][] = [
   ['/.well-known/openid-configuration', 'GET, HEAD'],
   ['/.well-known/oauth-authorization-server', 'GET, HEAD'],
   ['/keys', 'GET, HEAD'],
-  ['/authorize', 'GET, POST, HEAD'],
+  ['/authorize', 'GET, POST'],
   ['/token', 'POST'],
   ['/userinfo', 'GET, POST, HEAD'],
   ['/revoke', 'POST'],
@@ -24,8 +24,10 @@ const routes: [string, string][] = [
   ['/demo', 'GET, HEAD'],
   ['/login', 'GET, HEAD'],
   ['/login/picker', 'POST'],
+  ['/login/google/start', 'GET'],
+  ['/login/google/callback', 'GET'],
   ['/device', 'GET, POST, HEAD'],
-  ['/account', 'GET, POST, HEAD'],
+  ['/account', 'GET, POST'],
   ['/api/sessions', 'GET, DELETE, HEAD'],
   ['/api/sessions/AAAAAAAAAAAAAAAAAAAAAA', 'DELETE'],
   ['/assets/style.css', 'GET, HEAD'],
@@ -35,7 +37,7 @@ const routes: [string, string][] = [
 ]
 const open = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/keys', '/token', '/userinfo', '/revoke']
 const closed = routes.filter(([path]) => !open.includes(path))
-const readable = routes.filter(([, allow]) => allow.includes('GET'))
+const readable = routes.filter(([, allow]) => allow.includes('HEAD'))
 const named = routes.filter(([path]) => path !== '/healthz')
 const programs = [
   ...open,
@@ -44,7 +46,7 @@ const programs = [
 
 describe.each(routes)('%s', (path, allow) => {
   it(`RFC 9110 15.5.6: takes ${allow}, and answers any other method 405 with Allow`, async () => {
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'OPTIONS']) {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'OPTIONS']) {
       if (allow.split(', ').includes(method) || (method === 'OPTIONS' && open.includes(path))) continue
       const answer = await service.fetch(path, { method })
       expect({ method, status: answer.status, allow: answer.headers.get('allow') }).toEqual({ method, status: 405, allow })
@@ -75,6 +77,21 @@ it.each(readable)('RFC 9110 9.3.2: %s answers HEAD as GET, without a body', asyn
   for (const name of ['content-type', 'cache-control', 'content-security-policy'])
     expect(head.headers.get(name)).toBe(get.headers.get(name))
 })
+
+it.each(routes)('RFC 9110 9.2.1: HEAD of %s writes nothing, in a browser that is signed in too', async (path) => {
+  const browser = new TestBrowser(service)
+  for (const asker of [browser, await signedInBrowser()]) {
+    const before = await contents(store)
+    await asker.ask('HEAD', path === '/authorize' ? await authorizeUrl() : path)
+    expect(await contents(store)).toEqual(before)
+  }
+})
+
+async function signedInBrowser(): Promise<TestBrowser> {
+  const browser = new TestBrowser(service)
+  await signIn(browser)
+  return browser
+}
 
 it.each(named)('RFC 9110 15.5.20: %s is not there for another host: 421', async (path, allow) => {
   for (const origin of ['http://localhost:8788', 'http://127.0.0.1:8787', 'http://evil.example', 'http://localhost.evil.example:8787']) {

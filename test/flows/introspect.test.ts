@@ -106,7 +106,10 @@ describe('a token at introspection', () => {
     const tokens = await at(service, client, resource === undefined ? {} : { resource })
     expect((await introspected(service, tokens.access_token, by)).active).toBe(visible)
     expect((await introspected(service, tokens.refresh_token, by)).active).toBe(client === by)
-    if (!visible) expect(await introspected(service, tokens.access_token, by)).toEqual(inactive)
+    if (!visible) {
+      expect(await introspected(service, tokens.access_token, by)).toEqual(inactive)
+      expect(service.audit.events.at(-1)).toMatchObject({ event: 'introspection.refused', subject: ADA, client: by })
+    }
   })
 
   it('that was spent is not active, in its grace either; what it was spent for is', async () => {

@@ -108,7 +108,7 @@ describe.each(engines.filter((engine) => engine !== 'dynamodb'))('under maintena
       return (await runner.status())?.last?.outcome
     }
     expect(await run('logout')).toBe('ran')
-    const keyring = { ...service.services.ticks.find(({ kind }) => kind === 'keyring') }
+    const keyring = { ...service.services.ticks.fixed.find(({ kind }) => kind === 'keyring') }
     expect(await keyring.paused?.()).toBe(true)
     expect(await contents(store)).toEqual(before)
   })

@@ -23,6 +23,8 @@ async function login(changes: Record<string, string | undefined> = {}): Promise<
 }
 
 const PLAIN = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+/** The script of the password form calls the issuer. */
+const SIGN_IN = PLAIN.replace('; base-uri', "; script-src 'self'; connect-src 'self'; base-uri")
 
 const pages: [string, number, () => Promise<Response>, string][] = [
   ['the start page', 200, () => new TestBrowser(service).get('/'), `${PLAIN}; form-action 'self'`],
@@ -32,19 +34,19 @@ const pages: [string, number, () => Promise<Response>, string][] = [
     () => new TestBrowser(service).get('/demo'),
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
   ],
-  ['the sign-in page', 200, () => login(), `${PLAIN}; form-action 'self' http://localhost:8787`],
-  ['the sign-in page of a client on another port', 200, () => login(asBackend), `${PLAIN}; form-action 'self' http://localhost:3000`],
+  ['the sign-in page', 200, () => login(), `${SIGN_IN}; form-action 'self' http://localhost:8787`],
+  ['the sign-in page of a client on another port', 200, () => login(asBackend), `${SIGN_IN}; form-action 'self' http://localhost:3000`],
   [
     'the sign-in page of a client on another host',
     200,
     () => login({ client_id: 'native', redirect_uri: 'http://127.0.0.1:50123/callback' }),
-    `${PLAIN}; form-action 'self' http://127.0.0.1:50123`,
+    `${SIGN_IN}; form-action 'self' http://127.0.0.1:50123`,
   ],
   [
     'the sign-in page of a client with a scheme of its own',
     200,
     () => login({ redirect_uri: 'com.acme.demo:/callback' }),
-    `${PLAIN}; form-action 'self' com.acme.demo:`,
+    `${SIGN_IN}; form-action 'self' com.acme.demo:`,
   ],
   [
     'the page whose form goes to the client',

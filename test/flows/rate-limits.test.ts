@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { noAudit } from '../../src/audit/audit.ts'
 import { compose, type Env } from '../../src/compose.ts'
 import type { RateLimitBinding } from '../../src/http/rate-limit.ts'
 import type { Limits } from '../../src/issuer/issuer.ts'
@@ -166,7 +165,7 @@ describe('the bindings of the Worker', () => {
     const counted = allowing(1)
     const clock = testClock()
     const { documents } = testStore('memory')
-    const { limits } = compose({ ...bindings, [binding]: counted }, documents, { clock, random, fetch, log: noLog, audit: noAudit }).issuer
+    const { limits } = compose({ ...bindings, [binding]: counted }, documents, { clock, random, fetch, log: noLog, write() {} }).issuer
     expect([limits[name].period, await limits[name].allows('a'), await limits[name].allows('a')]).toEqual([period, true, false])
     expect(counted.keys).toEqual(['a', 'a'])
   })
@@ -174,7 +173,7 @@ describe('the bindings of the Worker', () => {
   it('may be missing: then nothing is limited', async () => {
     const { documents } = testStore('memory')
     const { TOKEN: _, USER_CODE: _2, SIGN_IN: _3, DEVICE_POLL: _4, ...bindings } = env as unknown as Env
-    const { limits } = compose(bindings, documents, { clock: testClock(), random, fetch, log: noLog }).issuer
+    const { limits } = compose(bindings, documents, { clock: testClock(), random, fetch, log: noLog, write() {} }).issuer
     for (const { allows } of Object.values(limits)) expect(await allows('a')).toBe(true)
   })
 })

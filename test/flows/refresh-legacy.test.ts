@@ -162,7 +162,10 @@ describe('a session of the Go service', () => {
     const { store, service } = await leftBehind('memory')
     expect((await revoke(service, TOKEN, { client_id: 'native' })).status).toBe(400)
     expect((await revoke(service, TOKEN)).status).toBe(200)
-    expect(auditedBesideRefusals(service)).toMatchObject([{ event: 'session.ended', subject: ADA, session: SID, reason: 'revoked' }])
+    expect(auditedBesideRefusals(service)).toMatchObject([
+      { event: 'revocation.refused', subject: ADA, client: 'native' },
+      { event: 'session.ended', subject: ADA, session: SID, reason: 'revoked' },
+    ])
     expect(await textAt(store, SESSION)).toBeNull()
     await expectNothingWritten(store, () => refresh(service, TOKEN), 'invalid_grant')
   })

@@ -193,6 +193,7 @@ describe('RFC 6749 6: scope at a refresh', () => {
     const { service, store } = await startClients('memory')
     const { refresh_token } = await signedIn(service, { scope: 'openid offline_access' })
     await expectNothingChanged(store, () => refresh(service, refresh_token, { scope }), 'invalid_scope')
+    expect(service.audit.events.at(-1)).toMatchObject({ event: 'token.refused', subject: ADA, client: 'demo' })
     expect((await refresh(service, refresh_token)).status).toBe(200)
   })
 })

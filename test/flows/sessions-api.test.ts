@@ -242,10 +242,14 @@ describe('anybody else', () => {
   })
 
   it('is told of another’s session what they are told of none', async () => {
-    const { grace, store, adaDemo } = await people()
+    const { grace, service, store, adaDemo } = await people()
+    const before = service.audit.events.length
     for (const sid of [sidOf(adaDemo), 'AAAAAAAAAAAAAAAAAAAAAA']) {
       await expectRefused(store, () => grace.ask('DELETE', `/api/sessions/${sid}`), 404, 'not_found')
     }
+    expect(service.audit.events.slice(before)).toMatchObject([
+      { event: 'sessions.refused', subject: GRACE, reason: `ended a session of ${ADA}` },
+    ])
   })
 
   it('ends all of their own, or those of one client', async () => {

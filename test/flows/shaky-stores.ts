@@ -30,11 +30,11 @@ function failing<Port extends object>(port: Port, name: 'state' | 'index' | 'sec
 /** A service whose stores are up until the test says otherwise. */
 export function startOnShakyStores(store: TestStore = testStore('memory')): { store: TestStore; outage: Outage; service: TestService } {
   const outage: Outage = { fails: none }
-  const wrap = ({ state, index, secrets, sealer }: Adapters): Adapters => ({
+  const wrap = ({ state, index, secrets, ...others }: Adapters): Adapters => ({
+    ...others,
     state: failing(state, 'state', outage),
     index: failing(index, 'index', outage),
     secrets: failing(secrets, 'secrets', outage),
-    sealer,
   })
   return { store, outage, service: startService(store, wrap) }
 }

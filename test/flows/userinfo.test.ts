@@ -176,4 +176,5 @@ it('RFC 6750 3.1: a token without scope openid is refused with insufficient_scop
   const answer = await service.fetch('/userinfo', bearer(access_token))
   expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer error="insufficient_scope", error_description="[^"]+", scope="openid"$/)
   expect(await errorOf(answer, 403)).toMatchObject({ error: 'insufficient_scope' })
+  expect(service.audit.events.at(-1)).toMatchObject({ event: 'userinfo.refused', subject: 'ada@acme.example', client: 'demo' })
 })

@@ -79,6 +79,27 @@ describe('an S3 call', () => {
     expect([answer.status, answer.headers.get('etag'), service.unread()]).toEqual([206, '"e"', 1])
     expect(await answer.text()).toBe('part')
   })
+
+  it('whose body stops in the middle is Unavailable, and its connection is dropped; one that is read slowly is not', async () => {
+    const stopping = scriptedService([{ status: 200, body: 'half', hangs: true }])
+    const answer = await s3Client({ ...stopping.options, bucket: 'b', idle: 20 }).send({ method: 'GET', key: 'k' })
+    const reader = answer.body?.getReader()
+    expect((await reader?.read())?.value).toEqual(utf8('half'))
+    await expect(reader?.read()).rejects.toMatchObject({ code: 'Unavailable', message: expect.stringContaining('s3 GET stopped') })
+    expect(stopping.unread()).toBe(0)
+
+    const whole = scriptedService([{ status: 200, body: 'whole' }])
+    const slowly = (await s3Client({ ...whole.options, bucket: 'b', idle: 20 }).send({ method: 'GET', key: 'k' })).body?.getReader()
+    expect((await slowly?.read())?.value).toEqual(utf8('whole'))
+    await new Promise((resume) => setTimeout(resume, 50))
+    expect((await slowly?.read())?.done).toBe(true)
+  })
+
+  it('whose reader cancels ends the download', async () => {
+    const service = scriptedService([{ status: 200, body: 'much', hangs: true }])
+    await (await s3Client({ ...service.options, bucket: 'b' }).send({ method: 'GET', key: 'k' })).body?.cancel()
+    expect(service.unread()).toBe(0)
+  })
 })
 
 describe('a refusal of S3', () => {

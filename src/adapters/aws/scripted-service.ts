@@ -12,6 +12,8 @@ export interface Scripted {
   body?: string | Bytes | null
   /** The body breaks after what there is of it. */
   broken?: boolean
+  /** The body never ends, and nothing comes after what there is of it. */
+  hangs?: boolean
 }
 
 export interface Sent {
@@ -56,7 +58,7 @@ export function scriptedService(script: readonly [Take, ...Take[]], drawn = 0xff
     return answer(take)
   }
 
-  function answer({ status, headers = {}, body = '', broken = false }: Scripted): Response {
+  function answer({ status, headers = {}, body = '', broken = false, hangs = false }: Scripted): Response {
     if (body === null) return new Response(null, { status, headers })
     opened++
     const parts = [typeof body === 'string' ? utf8(body) : concat(body)]
@@ -65,6 +67,7 @@ export function scriptedService(script: readonly [Take, ...Take[]], drawn = 0xff
         pull(controller) {
           const part = parts.shift()
           if (part !== undefined && part.length > 0) return controller.enqueue(part)
+          if (hangs) return new Promise<void>(() => {})
           ended++
           return broken ? controller.error(new TypeError('the body broke')) : controller.close()
         },

@@ -55,6 +55,10 @@ export function localSealer({ sealKey, previous, random }: LocalSealerOptions): 
       if (plaintext === null) throw new PortError('Unsupported', 'the seal does not open: another context, or its bytes have changed')
       return plaintext
     },
+
+    async header() {
+      return concat(new Uint8Array([VERSION]), (await current()).id)
+    },
   }
 }
 

@@ -77,6 +77,18 @@ describe('the s3 blob', () => {
       await expect(call()).rejects.toMatchObject({ code: 'Unavailable' })
   })
 
+  it('is Unavailable when a listing goes on for ever, which is read no further than a page can be', async () => {
+    let sent = 0
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent++
+        controller.enqueue(new Uint8Array(2 ** 20).fill(32))
+      },
+    })
+    await expect(s3(() => new Response(endless)).blob.list('')).rejects.toMatchObject({ code: 'Unavailable' })
+    expect(sent).toBeLessThan(16)
+  })
+
   it('lists every page, and nothing but names under its prefix', async () => {
     const pages: Record<string, string> = {
       '': '<Contents><Key>acme/b</Key></Contents><IsTruncated>true</IsTruncated><NextContinuationToken>2</NextContinuationToken>',

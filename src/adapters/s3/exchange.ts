@@ -1,6 +1,7 @@
 import { type Bytes, fromUtf8 } from '../../crypto/bytes.ts'
 import { toPortError } from '../../ports/error.ts'
 import { awsUnavailable, isAwsError, type S3Client } from '../aws/aws.ts'
+import { readCapped } from '../aws/read-capped.ts'
 
 /** An object to write: where, and the headers that say how S3 is to encrypt it. */
 export interface Target {
@@ -50,8 +51,8 @@ const TEXT_LIMIT = 8 * 1024 * 1024
 
 /** The XML of an answer. */
 export async function textOf(answer: Response): Promise<string> {
-  const bytes = new Uint8Array(await answer.arrayBuffer())
-  if (bytes.length > TEXT_LIMIT) throw new Error('S3 answered more than a page holds')
+  const bytes = await readCapped(answer, TEXT_LIMIT)
+  if (bytes === null) throw new Error('S3 answered more than a page holds')
   const text = fromUtf8(bytes)
   if (text === null) throw new Error('S3 answered what is no UTF-8')
   return text

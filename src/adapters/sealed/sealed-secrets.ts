@@ -13,6 +13,12 @@ export interface SealedSecret extends SealedValue {
   previous?: SealedValue
 }
 
+/** A secret that holds a seal of an earlier key, its older value always with it. */
+export type StaleSecret = SealedSecret & { path: string }
+
+/** Another seal of the value that stands at a path as a version. */
+export type NewSeal = SealedValue & { path: string }
+
 /** A write as the Worker sends it, twice when it must: the version it drew makes the second a repeat. */
 export interface SealedWrite extends SealedValue {
   path: string
@@ -38,6 +44,19 @@ type Row = {
   previous_version: string | null
 }
 
+/** Of rows: either seal begins otherwise. Its values: `headed`. */
+const STALE = 'WHERE (substr(sealed, 1, ?) <> ? OR substr(previous_sealed, 1, ?) <> ?)'
+
+function headed(header: Bytes): (number | Bytes)[] {
+  return [header.length, header, header.length, header]
+}
+
+function withOlder(row: Row): SealedSecret {
+  const secret = { sealed: new Uint8Array(row.sealed), version: row.version, modified: row.modified }
+  if (!row.previous_sealed || row.previous_version === null) return secret
+  return { ...secret, previous: { sealed: new Uint8Array(row.previous_sealed), version: row.previous_version } }
+}
+
 /**
  * Where an instance's secrets are kept: rows of a path and its two newest values, sealed by the Worker before they
  * travel, so that neither this object nor its storage ever holds one in the clear. Paths are checked by the caller.
@@ -51,11 +70,8 @@ export class SealedSecrets extends DurableObject {
   read(path: string, withPrevious: boolean): SealedSecret | null {
     const row = this.row(path)
     if (!row) return null
-    const secret: SealedSecret = { sealed: new Uint8Array(row.sealed), version: row.version, modified: row.modified }
-    if (withPrevious && row.previous_sealed && row.previous_version !== null) {
-      secret.previous = { sealed: new Uint8Array(row.previous_sealed), version: row.previous_version }
-    }
-    return secret
+    const { previous, ...secret } = withOlder(row)
+    return withPrevious && previous ? { ...secret, previous } : secret
   }
 
   /** A write that has landed is not applied again, also when another has succeeded it meanwhile. */
@@ -98,6 +114,31 @@ export class SealedSecrets extends DurableObject {
     const row = this.row(path)
     if (!row) return 'absent'
     return row.version === version || row.previous_version === version ? 'written' : 'conflict'
+  }
+
+  /** Secrets after a path, in order, of which a seal does not begin with these bytes: at most so many. */
+  stale(header: Bytes, after: string, limit: number): StaleSecret[] {
+    const rows = this.ctx.storage.sql.exec<Row & { path: string }>(
+      `SELECT * FROM secret ${STALE} AND path > ? ORDER BY path LIMIT ?`,
+      ...[...headed(header), after, limit],
+    )
+    return rows.toArray().map((row) => ({ path: row.path, ...withOlder(row) }))
+  }
+
+  countStale(header: Bytes): number {
+    return this.ctx.storage.sql.exec<{ count: number }>(`SELECT COUNT(*) AS count FROM secret ${STALE}`, ...headed(header)).one().count
+  }
+
+  /**
+   * Puts a seal in place of the one that stands there as the same version, the current or the older value. A version names one value for
+   * ever, so whichever write came meanwhile stands, and a seal whose version has gone goes nowhere.
+   */
+  reseal(seals: readonly NewSeal[]): void {
+    const { sql } = this.ctx.storage
+    for (const { path, sealed, version } of seals) {
+      sql.exec('UPDATE secret SET sealed = ? WHERE path = ? AND version = ?', sealed, path, version)
+      sql.exec('UPDATE secret SET previous_sealed = ? WHERE path = ? AND previous_version = ?', sealed, path, version)
+    }
   }
 
   remove(path: string): void {

@@ -201,6 +201,9 @@ describe('sealed secrets behind a network that loses answers', () => {
       putIfVersion: overloaded,
       remove: overloaded,
       list: overloaded,
+      stale: overloaded,
+      countStale: overloaded,
+      reseal: overloaded,
     }
     const secrets = open({ namespace: { getByName: () => object } })
     await expect(secrets.get(PATH)).rejects.toMatchObject({ code: 'Unavailable' })
@@ -241,6 +244,9 @@ function meanwhile(lost: () => Promise<boolean>): SealedSecretsNamespace {
         putIfVersion: (write, expected) => then(stub.putIfVersion(write, expected)),
         remove: (path) => stub.remove(path),
         list: (prefix) => stub.list(prefix),
+        stale: (header, after, limit) => stub.stale(header, after, limit),
+        countStale: (header) => stub.countStale(header),
+        reseal: (seals) => then(stub.reseal(seals)),
       }
     },
   }

@@ -1,10 +1,10 @@
 import { encodeBase64url } from '../../crypto/base64url.ts'
 import { isPortError, PortError, toPortError } from '../../ports/error.ts'
 import type { Bytes, Clock, Random } from '../../ports/platform.ts'
-import type { SealContext, Sealer } from '../../ports/sealer.ts'
+import { isCurrentSeal, type Resealable, type SealContext, type Sealer } from '../../ports/sealer.ts'
 import { secretAddress, secretListing, secretToWrite } from '../../ports/secret-path.ts'
 import type { Secret, Secrets } from '../../ports/secrets.ts'
-import type { ConditionalOutcome, SealedSecret, SealedValue, SealedWrite } from './sealed-secrets.ts'
+import type { ConditionalOutcome, NewSeal, SealedSecret, SealedValue, SealedWrite, StaleSecret } from './sealed-secrets.ts'
 
 /** What the adapter asks of a stub of SealedSecrets. */
 export interface SealedSecretsObject {
@@ -13,6 +13,9 @@ export interface SealedSecretsObject {
   putIfVersion(write: SealedWrite, expected: string | null): Promise<ConditionalOutcome>
   remove(path: string): Promise<void>
   list(prefix: string): Promise<string[]>
+  stale(header: Bytes, after: string, limit: number): Promise<StaleSecret[]>
+  countStale(header: Bytes): Promise<number>
+  reseal(seals: readonly NewSeal[]): Promise<void>
 }
 
 /** What the adapter asks of the binding: a DurableObjectNamespace<SealedSecrets> as it is, of a jurisdiction or of none. */
@@ -30,6 +33,9 @@ export interface SealedSecretsOptions {
   locationHint?: DurableObjectLocationHint | undefined
 }
 
+/** secrets: what one call carries of those sealed anew, at most 600 kB */
+const PAGE = 50
+
 /**
  * Secrets in one Durable Object per instance, sealed before they travel. One and not one a module: whoever holds the
  * binding reaches every object of it, so more objects would separate nothing, and a listing would have to merge them.
@@ -37,7 +43,7 @@ export interface SealedSecretsOptions {
  * A seal's context is {instance, purpose: 'seal', path, version}: a value at another path, or standing as another
  * version than the one it was written as, does not open.
  */
-export function sealedSecrets({ namespace, instance, sealer, clock, random, locationHint }: SealedSecretsOptions): Secrets {
+export function sealedSecrets({ namespace, instance, sealer, clock, random, locationHint }: SealedSecretsOptions): Secrets & Resealable {
   // A stub whose call failed may stay broken, so each call takes its own.
   const object = () => namespace.getByName(`sluis-${instance}/secrets`, locationHint === undefined ? {} : { locationHint })
 
@@ -79,6 +85,58 @@ export function sealedSecrets({ namespace, instance, sealer, clock, random, loca
       const below = secretListing(prefix)
       return await twice('listing secrets', () => object().list(below))
     },
+
+    stale: countStale,
+
+    async reseal() {
+      const header = await sealHeader()
+      const unopenable = new Set<string>()
+      let resealed = 0
+      for (let after = ''; ; ) {
+        const secrets = await twice('reading sealed secrets', () => object().stale(header, after, PAGE))
+        const seals: NewSeal[] = []
+        for (const secret of secrets) {
+          const anew = await sealedAnew(secret)
+          seals.push(...anew.seals)
+          if (!anew.opens) unopenable.add(secret.path)
+        }
+        if (seals.length > 0) await twice('sealing secrets anew', () => object().reseal(seals))
+        resealed += seals.length
+        const last = secrets.at(-1)
+        if (last === undefined || secrets.length < PAGE) break
+        after = last.path
+      }
+      const left = Math.max(0, (await countStale()) - unopenable.size)
+      return { resealed, left, unopenable: [...unopenable] }
+    },
+  }
+
+  async function countStale(): Promise<number> {
+    const header = await sealHeader()
+    return await twice('counting sealed secrets', () => object().countStale(header))
+  }
+
+  async function sealHeader(): Promise<Bytes> {
+    const header = await sealer.header?.()
+    if (header === undefined) throw new PortError('Unsupported', 'the seals of this sealer do not say what made them')
+    return header
+  }
+
+  /** The seals of an earlier key made anew, each under the context it has; of two values one may open without the other. */
+  async function sealedAnew({ path, previous, ...newest }: StaleSecret): Promise<{ seals: NewSeal[]; opens: boolean }> {
+    const seals: NewSeal[] = []
+    let opens = true
+    for (const { sealed, version } of previous === undefined ? [newest] : [newest, previous]) {
+      if (await isCurrentSeal(sealed, sealer)) continue
+      try {
+        const value = await sealer.open(sealed, context(path, version))
+        seals.push({ path, version, sealed: await sealer.seal(value, context(path, version)) })
+      } catch (error) {
+        if (!isPortError(error, 'Unsupported')) throw toPortError(error, 'sealing a secret anew')
+        opens = false
+      }
+    }
+    return { seals, opens }
   }
 
   async function seal(path: string, value: Bytes): Promise<SealedWrite> {

@@ -2,6 +2,7 @@ import { arch, cpus, loadavg, platform } from 'node:os'
 import { ArgumentsError, type BenchOptions, readArguments } from './bench/arguments.ts'
 import { startCeiling } from './bench/ceiling.ts'
 import type { Contender } from './bench/contender.ts'
+import { benchDirectory } from './bench/directory.ts'
 import { type Driver, startDriver } from './bench/driver.ts'
 import { startEdgePeer } from './bench/edge-peer.ts'
 import { type Measured, summarise } from './bench/figures.ts'
@@ -9,7 +10,9 @@ import { GOAL_CONNECTIONS, goals } from './bench/goals.ts'
 import { type Cell, measure } from './bench/measure.ts'
 import { startNodePeer } from './bench/node-peer.ts'
 import { startSluis } from './bench/sluis.ts'
+import { measureSrp } from './bench/srp.ts'
 import { type Row, table } from './bench/table.ts'
+import { measureTicks } from './bench/ticks.ts'
 import { BuildError } from './build.ts'
 
 await main().catch((error: unknown) => {
@@ -18,8 +21,16 @@ await main().catch((error: unknown) => {
   process.exitCode = 1
 })
 
+/** What has no peer to be measured beside. */
+function byItself(name: string): (() => Promise<string>) | undefined {
+  return new Map(Object.entries({ srp: measureSrp, ticks: measureTicks, directory: () => benchDirectory() })).get(name)
+}
+
 /** Measures our Worker, its peers and the ceiling on this machine, and prints their figures side by side. */
 async function main(): Promise<void> {
+  const [flag, name = ''] = process.argv.slice(2)
+  const alone = flag === '--only' ? byItself(name) : undefined
+  if (alone !== undefined) return console.log(await alone())
   const options = readArguments(process.argv.slice(2))
   const driver = startDriver()
   const contenders: Contender[] = []

@@ -194,7 +194,7 @@ function whereToGo(issuer: string, { service, policy }: Documents, { secrets, re
   const lines = [
     ['start page', `${issuer}/`],
     ['discovery', `${issuer}/.well-known/openid-configuration`],
-    ['sign in as', people.join(', ')],
+    ...(service.signin.picker ? [['sign in as', people.join(', ')]] : []),
     ...(recovery === null ? [] : [['recovery password', `${recovery} (shown this once; another: npm run verifier -- recovery)`]]),
     ['clients', Object.keys(policy.clients).join(', ')],
     ...secrets.map(({ client, variable }) => [`secret of ${client}`, `${variable} in ${relative(process.cwd(), options.vars)}`]),

@@ -1,6 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import { type Documents, readDocuments } from '../src/config/documents.ts'
 import { formatProblem, type Path, type Problem } from '../src/config/problems.ts'
+import { verifyOnlyWarnings } from '../src/config/verify-only.ts'
 
 /** A document that was written by a person: its text, and the name to blame. */
 export interface DocumentFile {
@@ -11,26 +12,34 @@ export interface DocumentFile {
 /** The documents, and what is odd about them; or every error in both. Each line is `file:line: path: what is wrong`. */
 export type Compiled = { ok: true; documents: Documents; warnings: string[] } | { ok: false; errors: string[] }
 
-/** Takes the two YAML documents apart, holds them to their schemas and to each other, and says what is wrong with the line it is on. */
-export function compileDocuments(files: { service: DocumentFile; policy: DocumentFile }): Compiled {
+/**
+ * Takes the two YAML documents apart, holds them to their schemas and to each other, and says what is wrong with the line it is on.
+ *
+ * @param now unix seconds, by which a key that is over is told
+ */
+export function compileDocuments(files: { service: DocumentFile; policy: DocumentFile }, now = Math.floor(Date.now() / 1_000)): Compiled {
   const service = parseYaml(files.service)
   const policy = parseYaml(files.policy)
   const unreadable = [...service.errors, ...policy.errors]
   if (unreadable.length > 0) return { ok: false, errors: unreadable }
 
   const reading = readDocuments({ service: service.value, policy: policy.value })
-  if (reading.ok) return { ok: true, documents: reading.documents, warnings: reading.warnings.policy.map(policy.line) }
+  if (reading.ok) {
+    const over = verifyOnlyWarnings(reading.documents.service.keyring.verify_only, now)
+    return { ok: true, documents: reading.documents, warnings: [...over.map(service.line), ...reading.warnings.policy.map(policy.line)] }
+  }
   return { ok: false, errors: [...byLine(reading.problems.service, service), ...byLine(reading.problems.policy, policy)] }
 }
 
-interface Parsed {
+export interface Parsed {
   value: unknown
   errors: string[]
   lineOf: (path: Path) => number
   line: (problem: Problem) => string
 }
 
-function parseYaml({ name, text }: DocumentFile): Parsed {
+/** A document by its text, and how a problem of it is said with its line. */
+export function parseYaml({ name, text }: DocumentFile): Parsed {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false }) // a key written twice is among the errors
   const errors = document.errors.map((error) => `${name}:${lines.linePos(error.pos[0]).line}: ${error.message}`)

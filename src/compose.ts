@@ -91,7 +91,7 @@ export function compose(
   platform: Platform & { write(line: string): void },
 ): Services & { runners: Runners } {
   const service = serviceOf(documents.service, env)
-  checkRole(env.ROLE)
+  checkRole(env, service)
   const adapters = adaptersOf(env, service, platform)
   const services = composeOn(
     adapters,
@@ -157,6 +157,7 @@ export function composeOn(
   // A request measures its own calls; these are of what outlives it.
   const measured = measuredState(state, calls)
   const auditing = { clock, log, observe: countAudited(meter) }
+  const ownAudit = openAudit(audit, auditing)
   const { instance, issuer: url, keyring: settings, directory } = service
   const keyring = createKeyring({
     state: measured,
@@ -165,6 +166,7 @@ export function composeOn(
     instance,
     settings,
     longestToken: Math.max(longestToken(policy), LOGOUT_TOKEN_LIFETIME),
+    audit: ownAudit,
     log,
   })
   const generation = service.recovery?.generation
@@ -191,7 +193,7 @@ export function composeOn(
     limits,
     clock,
     random,
-    audit: openAudit(audit, auditing),
+    audit: ownAudit,
     metrics: meter,
     log,
     requestId: '',
@@ -209,12 +211,15 @@ export function composeOn(
       target: 'all',
       every: 5,
       ...ofOidc,
-      async run({ check }) {
+      idle: () => keyring.isAtRest(adapters.state),
+      async run({ check, report }) {
         await keyring.keySet()
         check()
         await keyring.rotate(check)
         check()
         await keyring.renew()
+        const { keys } = await keyring.keySet()
+        report({ published: keys.map(({ alg, kid }) => ({ alg, kid })) })
         return 'ran'
       },
     },

@@ -2,10 +2,11 @@ import policy from 'sluis-policy'
 import service from 'sluis-service'
 import { type ObjectMemory, RunnerObject } from './adapters/object/runner-object.ts'
 import { createApp } from './app.ts'
-import { logAudit } from './audit/audit.ts'
 import { compose, type Env } from './compose.ts'
 import { PortError } from './ports/error.ts'
 import { jsonLog } from './telemetry/log.ts'
+import { noteRun } from './ticks/note-run.ts'
+import { writeReport } from './ticks/report.ts'
 import { createRunner } from './ticks/runner.ts'
 import { pokeDue } from './ticks/schedule.ts'
 
@@ -16,7 +17,7 @@ const clock = { now: () => Date.now() }
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 const write = (line: string) => console.log(line)
 const log = jsonLog(write, clock)
-const platform = { clock, random, fetch: (...call: Parameters<typeof fetch>) => fetch(...call), log, audit: logAudit(write, clock) }
+const platform = { clock, random, fetch: (...call: Parameters<typeof fetch>) => fetch(...call), log, write }
 
 interface Isolate {
   services: ReturnType<typeof compose>
@@ -47,7 +48,13 @@ export class Runner extends RunnerObject<Env> {
       if (isolate === null) throw new PortError('Unavailable', 'this service is not configured')
       return isolate.services
     }
-    return createRunner({ memory, ticks: () => services().ticks, subrequests: () => services().subrequests, clock, random, log })
+    return createRunner({
+      ...{ memory, clock, random, log },
+      ticks: () => services().ticks,
+      subrequests: () => services().subrequests,
+      report: (tick, run, details, budget) => writeReport(services().blob, tick, run, details, budget),
+      ended: (ended) => noteRun(ended, { log, meter: isolate?.services.meter }),
+    })
   }
 }
 
@@ -67,6 +74,8 @@ export default {
     const { issuer, readiness, ticks, runners } = isolate.services
     await attempt('signing keys', () => issuer.keyring.keySet())
     await pokeDue(scheduledTime, { ticks, poke: runners.poke, log })
+    await attempt('client secrets', () => issuer.clientSecrets.makeMissing(issuer))
+    await issuer.audit.flush()
     await attempt('state secret', async () => {
       if ((await readiness.guard()) === 'changed')
         log.error('state_secret.changed', { reason: 'it is not the one this instance was started with' })

@@ -20,7 +20,8 @@ export class ArgumentsError extends Error {}
 
 export const USAGE = `npm run bench -- [options]
   --quick            one short run of everything: whether it works, not how fast it is
-  --only NAME        one workload: ${workloads.join(', ')}
+  --only NAME        one workload: ${workloads.join(', ')};
+                     or by itself: srp (CPU of a sign-in by password), ticks (calls of one at rest), directory (a large Workspace read)
   --connections N    one number of connections (1, 8 and 32)
   --runs N           how often each is measured (5)`
 

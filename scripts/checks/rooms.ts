@@ -50,7 +50,7 @@ export function importRules(): IRegularForbiddenRuleType[] {
       { path: '^scripts/', pathNot: TESTS },
       {
         path: ['^src/(compose|app|worker)\\.ts$', '^src/compose/', '^src/pages/', '^src/adapters/durable-object/', '^test/'],
-        pathNot: '^test/aws-emulator/',
+        pathNot: '^test/(aws-emulator|google)/',
       },
     ),
     forbid(

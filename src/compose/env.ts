@@ -50,7 +50,9 @@ export interface Platform {
 }
 
 /** The rooms this version has. A role that is another Worker's opens none of theirs. */
-export function checkRole(role = 'all'): void {
+export function checkRole({ ROLE: role = 'all' }: Env, { directory }: Pick<Service, 'directory'>): void {
+  if (role === 'issuer' && directory.kind === 'google')
+    throw new PortError('Unavailable', 'ROLE issuer reads no directory, and no other Worker of this version does: ROLE all')
   if (role === 'all' || role === 'issuer') return
   const message = roles.includes(role) ? `ROLE ${role} has no rooms in this version` : `ROLE is ${roles.join(', ')}`
   throw new PortError('Unavailable', message)

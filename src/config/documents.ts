@@ -1,4 +1,4 @@
-import { type Policy, policySchema } from './policy.ts'
+import { type Policy, policySchema, writtenPolicySchema } from './policy.ts'
 import { policyProblems } from './policy-problems.ts'
 import { policyWarnings } from './policy-warnings.ts'
 import { field, type Problem, part } from './problems.ts'
@@ -21,5 +21,5 @@ export function readDocuments(written: { service: unknown; policy: unknown }): R
   const problems = { service: serviceProblems(written.service), policy: policyProblems(written.policy, facts) }
   if (problems.service.length > 0 || problems.policy.length > 0) return { ok: false, problems }
   const documents = { service: serviceSchema.parse(written.service), policy: policySchema.parse(written.policy) }
-  return { ok: true, documents, warnings: { policy: policyWarnings(documents.policy) } }
+  return { ok: true, documents, warnings: { policy: policyWarnings(writtenPolicySchema.parse(written.policy), documents.service) } }
 }

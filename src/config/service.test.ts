@@ -25,7 +25,7 @@ const service: Service = serviceSchema.parse(valid)
 describe('a service document', () => {
   test('that says only what it must has defaults for the rest, durations in seconds', () => {
     expect(said({})).toEqual([])
-    expect(service.keyring).toEqual({ default: 'ES256', rings: ['ES256', 'RS256'], rotate_every: 86_400, prepublish: 900 })
+    expect(service.keyring).toEqual({ default: 'ES256', rings: ['ES256', 'RS256'], rotate_every: 86_400, prepublish: 900, verify_only: [] })
     expect(service).toMatchObject({ preset: 'embedded', plan: 'paid' })
     expect(service.directory.people).toEqual([{ email: 'ada@acme.example', groups: [], suspended: false }])
   })
@@ -179,6 +179,23 @@ test('a duration is a whole number above 0 and a unit', () => {
 test('a placement hint is one Cloudflare has', () => {
   expect(said({ location: { hint: 'weur' } })).toEqual([])
   expect(said({ location: { hint: 'mars' } })[0]).toMatch(/^location\.hint: is none of wnam, /)
+})
+
+describe('audit', () => {
+  test('is nowhere, one sink or several', () => {
+    const sinks = (fields: object) => serviceSchema.parse({ ...valid, ...fields }).audit
+    expect(sinks({})).toEqual([])
+    expect(sinks({ audit: 'none' })).toEqual([])
+    expect(sinks({ audit: 'blob' })).toEqual(['blob'])
+    expect(sinks({ audit: ['log', 'blob'] })).toEqual(['log', 'blob'])
+  })
+
+  test('is no other, and none twice', () => {
+    for (const audit of ['fish', 7, {}]) expect(said({ audit })).toEqual(['audit: is neither none, log, blob nor a list of log and blob'])
+    expect(said({ audit: ['log', 'none'] })).toEqual(['audit[1]: is none of log, blob'])
+    expect(said({ audit: ['log', 'log'] })).toEqual(['audit: names a sink twice'])
+    expect(said({ audit: [] })).toEqual(['audit: names no sink'])
+  })
 })
 
 describe('the variables of an environment', () => {

@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { DocumentError, field, type Problem, part, shapeProblems } from './problems.ts'
+import { providerProblems, signinProviders } from './signin-providers.ts'
 import {
   awsRegion,
+  bucketName,
   duration,
   email,
   instanceName,
@@ -13,6 +15,7 @@ import {
   signingAlg,
   text,
 } from './values.ts'
+import { verifyOnlyKey, verifyOnlyProblems } from './verify-only.ts'
 
 const person = z.strictObject({
   email,
@@ -30,9 +33,16 @@ const keyring = z.strictObject({
   rotate_every: duration.default(86_400),
   /** seconds: how long a key is published before it signs. */
   prepublish: duration.default(900),
+  /** Public keys published and accepted beside the rings until their time, of an issuer this one takes over from. */
+  verify_only: z.array(verifyOnlyKey).default([]),
 })
 
-const signin = z.strictObject({ picker: z.boolean().default(false) })
+const signin = z.strictObject({
+  picker: z.boolean().default(false),
+  providers: signinProviders.default({}),
+  /** The account of OpenID certification: it signs in by a password, as `conformance`. */
+  conformance: z.boolean().default(false),
+})
 
 /** Where the records are kept, of the adapters that have each (docs/design.md, "Adapters"). */
 export const preset = z.enum(['embedded', 'aws'])
@@ -44,7 +54,21 @@ const aws = z.strictObject({
   key: keyAlias.optional(),
   /** The KMS key of the parameters; the account's own for SSM when absent. */
   parameter_key: keyAlias.optional(),
+  /** The S3 bucket of reports, audit events and caches; `sluis-<instance>` when absent. */
+  bucket: bucketName.optional(),
+  /** The KMS key of its objects, where they have one of their own. */
+  bucket_key: keyAlias.optional(),
 })
+
+/** They name people, request logs don't. `log`: lines marked `"audit":true`. `blob`: objects in the bucket. */
+const auditSink = z.enum(['log', 'blob'])
+
+const audit = z
+  .union([z.literal('none'), auditSink, z.array(auditSink).min(1, 'names no sink')], {
+    error: 'is neither none, log, blob nor a list of log and blob',
+  })
+  .refine((sinks) => !Array.isArray(sinks) || new Set(sinks).size === sinks.length, { error: 'names a sink twice' })
+  .transform((sinks) => (sinks === 'none' ? [] : [sinks].flat()))
 
 /** The service document: what this installation is. Secrets are never in it: they are addresses. */
 export const serviceSchema = z.strictObject({
@@ -57,11 +81,17 @@ export const serviceSchema = z.strictObject({
   aws: aws.prefault({}),
   plan: z.enum(['free', 'paid']).default('paid'),
   location: z.strictObject({ hint: locationHint }).optional(),
-  directory: z.strictObject({ kind: z.literal('local'), people: z.array(person) }),
+  directory: z.strictObject({
+    /** `local`: this list. `google`: the Workspaces that are connected (npm run workspace). */
+    kind: z.enum(['local', 'google']),
+    people: z.array(person).default([]),
+  }),
   signin,
+  /** The recovery sign-in. `generation` goes up by one to bring it back after it was switched off. Absent: there is none. */
+  recovery: z.strictObject({ generation: z.int('is not a whole number').min(1, 'is below 1') }).optional(),
   keyring: keyring.prefault({}),
-  /** Where audit events go. They name people, request logs don't: `log` writes them as lines marked `"audit":true`. */
-  audit: z.enum(['none', 'log']).default('none'),
+  /** Where audit events go: nowhere, or to one sink, or to several. */
+  audit: audit.default([]),
 })
 
 export type Service = z.output<typeof serviceSchema>
@@ -81,8 +111,11 @@ export function serviceProblems(document: unknown): Problem[] {
   return [
     ...shapeProblems(serviceSchema, document),
     ...developmentOnly(document),
+    ...providerProblems(document),
+    ...directoryProblems(document),
     ...onePersonAnAddress(field(field(document, 'directory'), 'people')),
     ...ringsAndRotation(field(document, 'keyring')),
+    ...verifyOnlyProblems(field(field(document, 'keyring'), 'verify_only')),
   ]
 }
 
@@ -100,7 +133,8 @@ export function withVars(service: Service, vars: ServiceVars): Service {
   const { ISSUER = service.issuer, INSTANCE = service.instance, PRESET = service.preset, AWS_REGION = service.aws.region } = vars
   const given = { ISSUER, INSTANCE, PRESET, AWS_REGION }
   const read = variables.safeParse(given)
-  const problems = [...shapeProblems(variables, given), ...developmentOnly({ ...service, issuer: ISSUER })]
+  const document = { ...service, issuer: ISSUER }
+  const problems = [...shapeProblems(variables, given), ...developmentOnly(document), ...providerProblems(document)]
   if (!read.success || problems.length > 0) throw new DocumentError(problems)
   const { data } = read
   const replaced = { ...service, issuer: data.ISSUER, instance: data.INSTANCE, preset: data.PRESET }
@@ -122,6 +156,19 @@ function developmentOnly(document: unknown): Problem[] {
   const problems: Problem[] = []
   if (field(field(document, 'signin'), 'picker') === true) problems.push({ path: ['signin', 'picker'], message })
   if (field(field(document, 'directory'), 'kind') === 'local') problems.push({ path: ['directory', 'kind'], message: `local ${message}` })
+  return problems
+}
+
+function directoryProblems(document: unknown): Problem[] {
+  const directory = field(document, 'directory')
+  const [kind, people] = [field(directory, 'kind'), field(directory, 'people')]
+  const problems: Problem[] = []
+  if (kind === 'local' && people === undefined)
+    problems.push({ path: ['directory', 'people'], message: 'is missing: a local directory is this list' })
+  if (kind === 'google' && people !== undefined)
+    problems.push({ path: ['directory', 'people'], message: 'is of a local directory, and this one is google' })
+  if (kind === 'google' && field(field(document, 'signin'), 'picker') === true)
+    problems.push({ path: ['signin', 'picker'], message: 'picks from a local directory, and this one is google' })
   return problems
 }
 

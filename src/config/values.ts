@@ -86,6 +86,11 @@ export const keyAlias = z
   .max(256, 'is longer than an alias can be (256)')
   .refine((name) => !name.startsWith('alias/aws/'), "is an alias of AWS's own keys: make a key of your own")
 
+/** An S3 bucket by its name (its dots would break the certificate of its host). */
+export const bucketName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/, 'is not the name of an S3 bucket: 3 to 63 lower-case letters, digits and dashes')
+
 function issuerProblem(value: string): string | null {
   const url = URL.parse(value)
   if (url === null || url.host === '') return 'is not an origin like https://id.acme.example'

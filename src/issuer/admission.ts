@@ -1,5 +1,4 @@
 import { type Audience, admits } from '../policy/admission.ts'
-import { heldGroups } from '../policy/held-groups.ts'
 import type { PersonId } from '../ports/keys.ts'
 import type { Issuer } from './issuer.ts'
 
@@ -18,8 +17,11 @@ export type Admission =
  */
 export async function admissionOf(person: PersonId, audience: Audience, issuer: Issuer): Promise<Admission> {
   const resolution = await issuer.directory.resolve(person)
-  if (resolution.state === 'refused') return { state: 'disowned', reason: resolution.reason }
-  const groups = heldGroups(issuer.policy, person, resolution.groups)
+  if (resolution.state === 'refused') {
+    const { reason } = resolution
+    return reason === 'unserved' ? { state: 'not admitted' } : { state: 'disowned', reason }
+  }
+  const groups = issuer.heldGroups(person, resolution.groups)
   if (!admits(audience, groups)) return { state: 'not admitted' }
   const { given_name, family_name } = resolution
   return { state: 'admitted', groups, given_name, family_name }

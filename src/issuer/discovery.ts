@@ -1,5 +1,4 @@
 import { json } from '../http/respond.ts'
-import { acrValues } from './acr.ts'
 import { challengeMethods } from './authorize/checks/pkce.ts'
 import { prompts } from './authorize/checks/prompt.ts'
 import { responseModes } from './authorize/checks/response-mode.ts'
@@ -60,7 +59,7 @@ function metadata(issuer: Issuer) {
     code_challenge_methods_supported: challengeMethods,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: issuer.keyring.algs,
-    acr_values_supported: acrValues,
+    acr_values_supported: issuer.acrValues,
     claim_types_supported: ['normal'],
     claims_supported: [...protocolClaims, ...personClaims],
     claims_parameter_supported: true,

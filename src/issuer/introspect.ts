@@ -28,7 +28,7 @@ async function accessToken(presented: string, asker: AuthenticatedClient, issuer
   const live = await findAccessToken(presented, issuer)
   if (live === null) return null
   const { token, payload } = live
-  if (!isVisible(token.clientID, token.audience, asker)) return inactive
+  if (!isVisible(token.clientID, token.audience, asker)) return notToSee(token.subject, asker, issuer)
   const { iss, sub, aud, exp, iat, jti, sid, auth_time, acr, amr, groups } = payload
   return {
     active: true,
@@ -44,9 +44,15 @@ async function refreshToken(presented: string, asker: AuthenticatedClient, issue
   const found = await findRefreshToken(issuer.state, presented, issuer.log)
   if (found.state !== 'live') return null
   const session = await findSessionOf(issuer.state, found.ref, issuer.log)
-  if (session?.client_id !== asker.clientId) return inactive
+  if (session === null) return inactive
+  if (session.client_id !== asker.clientId) return notToSee(session.identity, asker, issuer)
   const { client_id, identity: sub, scopes, auth_time, id: sid } = session
   return { active: true, scope: scopes.join(' '), client_id, username: sub, sub, iss: issuer.url, auth_time, sid }
+}
+
+function notToSee(subject: string, { clientId: client }: AuthenticatedClient, issuer: Issuer): object {
+  issuer.audit.record({ event: 'introspection.refused', subject, client, reason: 'the token is not for this client to see' })
+  return inactive
 }
 
 function isVisible(clientId: string, audience: readonly string[], asker: AuthenticatedClient): boolean {

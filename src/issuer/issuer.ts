@@ -4,13 +4,16 @@ import type { Directory } from '../directory/directory.ts'
 import type { Limiter } from '../http/rate-limit.ts'
 import type { Keyring } from '../keyring/keyring.ts'
 import type { Site } from '../pages/site.ts'
+import type { HeldGroups } from '../policy/held-groups.ts'
 import type { Index } from '../ports/index-set.ts'
 import type { Clock, Random } from '../ports/platform.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { State } from '../ports/state.ts'
 import type { Ending } from '../records/ending.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import type { Budget } from '../ticks/budget.ts'
+import type { ClientSecrets } from './client-secrets.ts'
 
 /** Everything an endpoint works with. Built by compose; `log` and `requestId` are the request's own. */
 export interface Issuer {
@@ -19,17 +22,23 @@ export interface Issuer {
   /** What every page says of this installation. */
   site: Site
   policy: Policy
+  /** What somebody holds under the policy. */
+  heldGroups: HeldGroups
   /** State and Index of module oidc. */
   state: State
   index: Index
   /** Cached: an isolate reads a secret at most once a minute. */
   secrets: Secrets
+  clientSecrets: ClientSecrets
   keyring: Keyring
   directory: Directory
+  /** What a sign-in here can reach (OpenID Connect Core section 2). Discovery lists them. */
+  acrValues: readonly string[]
   limits: Limits
   clock: Clock
   random: Random
   audit: Audit
+  metrics: Metrics
   log: Log
   requestId: string
   /** What this invocation may still ask of stores and of others. */

@@ -28,7 +28,7 @@ async function revokeRefreshToken(token: string, clientId: string, issuer: Issue
   const session = await sessionOf(token, issuer)
   if (session === undefined) return false
   if (session === null) return true
-  if (session.client_id !== clientId) throw anothers()
+  if (session.client_id !== clientId) throw anothers(session.identity, clientId, issuer)
   await endSession({ person: personId(session.identity), sid: session.id, cause: 'revoked', by: clientId }, issuer)
   return true
 }
@@ -44,11 +44,13 @@ async function sessionOf(token: string, issuer: Issuer): Promise<Session | null 
 async function revokeAccessToken(token: string, clientId: string, issuer: Issuer): Promise<void> {
   const live = await findAccessToken(token, issuer)
   if (live === null) return
-  if (live.token.clientID !== clientId) throw anothers()
+  if (live.token.clientID !== clientId) throw anothers(live.token.subject, clientId, issuer)
   await issuer.state.delete(keys.token(live.token.id))
   issuer.audit.record({ event: 'token.revoked', subject: live.token.subject, client: clientId, session: live.token.session })
 }
 
-function anothers() {
-  return unauthorizedClient('the token was issued to another client')
+function anothers(subject: string, client: string, issuer: Issuer) {
+  const reason = 'the token was issued to another client'
+  issuer.audit.record({ event: 'revocation.refused', subject, client, reason })
+  return unauthorizedClient(reason)
 }

@@ -16,7 +16,11 @@ export async function userinfo(request: Request, issuer: Issuer): Promise<Respon
   const live = await findAccessToken(await bearerToken(request), issuer)
   if (live === null) throw invalidToken('the access token is not live')
   const { token } = live
-  if (!token.scopes.includes('openid')) throw insufficientScope('the access token was not issued with scope openid', 'openid')
+  if (!token.scopes.includes('openid')) {
+    const reason = 'the access token was not issued with scope openid'
+    issuer.audit.record({ event: 'userinfo.refused', subject: token.subject, client: token.clientID, session: token.session, reason })
+    throw insufficientScope(reason, 'openid')
+  }
   return json({ sub: token.subject, ...claimsOf(token) })
 }
 

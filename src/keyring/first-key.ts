@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts'
 import type { SigningAlg } from '../config/values.ts'
 import { isPortError, PortError } from '../ports/error.ts'
 import type { Clock } from '../ports/platform.ts'
@@ -17,6 +18,7 @@ export interface KeyMaking {
   /** seconds */
   rotateEvery: number
   generate(alg: SigningAlg): Promise<KeyPair>
+  audit: Pick<Audit, 'record'>
   log: Log
 }
 
@@ -33,13 +35,14 @@ export interface Kept {
  * @throws PortError Unavailable: the store or the sealer fails, or a record nobody can read stands in the slot
  */
 export async function firstKey(alg: SigningAlg, making: KeyMaking): Promise<Kept> {
-  const { state, clock, log } = making
+  const { state, clock, audit, log } = making
   const kid = await emptyRingKid({ ...making, alg }, await listRetiredKids(state, alg), seconds(clock))
   const now = seconds(clock)
   const record = await makeKey(alg, { kid, seenAt: now, activateAt: now }, making)
   try {
     const rev = await createSigningKey(state, record)
     log.info('keyring.first_key', { alg, kid })
+    audit.record({ event: 'key.made', alg, kid, by: 'system' })
     return { record, rev }
   } catch (error) {
     if (!isPortError(error, 'Exists')) throw error

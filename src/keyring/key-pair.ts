@@ -1,7 +1,7 @@
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose'
+import { type PublicKey, publicKey, type VerifiableAlg } from '../config/public-key.ts'
 import type { SigningAlg } from '../config/values.ts'
 import type { Bytes } from '../ports/platform.ts'
-import { type PublicKey, publicKey, type VerifiableAlg } from '../records/signing-key.ts'
 
 /** A fresh pair: the public half, and the private half as PKCS#8 (RFC 5208). */
 export interface KeyPair {

@@ -1,19 +1,23 @@
 import { CompactSign, type JWK, type JWTPayload } from 'jose'
+import type { Audit } from '../audit/audit.ts'
+import { type VerifiableAlg, verifiableAlg } from '../config/public-key.ts'
 import type { Service } from '../config/service.ts'
 import type { SigningAlg } from '../config/values.ts'
 import { utf8 } from '../crypto/bytes.ts'
-import { isPortError, PortError } from '../ports/error.ts'
+import { PortError } from '../ports/error.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { Sealer } from '../ports/sealer.ts'
 import type { State } from '../ports/state.ts'
-import { renewSigningKeys, type VerifiableAlg, verifiableAlg } from '../records/signing-key.ts'
+import { listOwnSigningKeys, renewSigningKeys } from '../records/signing-key.ts'
 import type { Log } from '../telemetry/log.ts'
 import { firstKey, type KeyMaking } from './first-key.ts'
 import { generateKeyPair, publicMembers } from './key-pair.ts'
+import { type HowToReseal, isSealStale, type KeysResealed, resealSigningKeys } from './reseal.ts'
 import { openRings, type RingKey } from './rings.ts'
-import { retire, succeed } from './rotation.ts'
+import { isDue, retire, succeed, succeedLost } from './rotation.ts'
 import { isImmediate, schedule } from './schedule.ts'
-import { type Opened, openSigningKey } from './sealed-key.ts'
+import { openSigners, REPLACE } from './signers.ts'
+import { verifyOnlyKeys } from './verify-only.ts'
 import { type Verified, verifyToken } from './verify-token.ts'
 
 export interface Keyring {
@@ -36,12 +40,30 @@ export interface Keyring {
   renew(): Promise<void>
   /**
    * Gives each ring a key every `rotate_every`, published `prepublish` before it signs, and retires those that no token needs any more; for a
-   * tick. A ring whose active key can't sign here keeps its older ones.
+   * tick. A ring whose key is sealed and does not open here gets none and keeps all it has: nobody's loss is covered up by a key more.
    *
    * @param check called before each write; throws when the tick must stop
    * @throws PortError Unavailable
    */
   rotate(check?: () => void): Promise<void>
+  /**
+   * By one read of the store itself, without what stands in front of it: no ring has a key to be made or to be retired, so that `rotate` would change nothing. Keys in another implementation's spelling
+   * are not looked at: a ring of those alone has always something to do, and `rotate` takes them along whenever it runs, once a rotation at least.
+   *
+   * @throws PortError Unavailable
+   */
+  isAtRest(store: Pick<State, 'list'>): Promise<boolean>
+  /** Seals the keys anew that an earlier key of the sealer sealed, or another context: reseal.ts. @throws PortError Unavailable */
+  reseal(how: HowToReseal): Promise<KeysResealed>
+  /** How many of the keys held an earlier key of the sealer sealed, as far as seals say. @throws PortError Unavailable */
+  stale(): Promise<number>
+  /**
+   * Gives a ring a successor of a key that is lost. An operator's word: nothing here takes a key for lost.
+   *
+   * @returns the new kid, or null when another made it
+   * @throws PortError Unsupported: there is no such key, it opens, or another has succeeded it. Unavailable
+   */
+  replace(alg: SigningAlg, kid: string): Promise<string | null>
   /** The configured rings, the default first. */
   algs: readonly SigningAlg[]
   defaultAlg: SigningAlg
@@ -58,6 +80,7 @@ export interface KeyringParts {
   settings: Service['keyring']
   /** seconds: the longest a token of this installation may live; a superseded key stays published for that long and five minutes. */
   longestToken: number
+  audit: Pick<Audit, 'record'>
   log: Log
   /** WebCrypto unless a test has keys ready. */
   generate?: KeyMaking['generate']
@@ -78,14 +101,15 @@ const UNPUBLISHED = 900
 
 /** The signing keys of the configured rings, kept in State with their private halves sealed. Caches are the isolate's own. */
 export function createKeyring(parts: KeyringParts): Keyring {
-  const { state, sealer, clock, instance, settings, longestToken, log, generate = generateKeyPair } = parts
+  const { state, sealer, clock, instance, settings, longestToken, audit, log, generate = generateKeyPair } = parts
   const algs = [...new Set([settings.default, ...settings.rings])]
   const overlap = longestToken + SKEW
   // A key is published `prepublish` before it signs. An isolate may see it late by a third of that, and a relying party by another.
   const third = Math.floor(settings.prepublish / 3)
   const rings = openRings({ state, clock, log, freshFor: 1_000 * Math.min(LISTING, third) })
-  const making: KeyMaking = { state, sealer, clock, instance, rotateEvery: settings.rotate_every, generate, log }
-  const opened = new WeakMap<RingKey, Opened>()
+  const making: KeyMaking = { state, sealer, clock, instance, rotateEvery: settings.rotate_every, generate, audit, log }
+  const verifyOnly = verifyOnlyKeys(settings.verify_only, { clock, log })
+  const signers = openSigners({ sealer, audit, log })
 
   function scheduleOf(alg: VerifiableAlg, keys: readonly RingKey[]) {
     const ring = keys.filter((key) => key.alg === alg)
@@ -105,34 +129,6 @@ export function createKeyring(parts: KeyringParts): Keyring {
     return [key]
   }
 
-  async function open(key: RingKey): Promise<Opened> {
-    const known = opened.get(key)
-    if (known) return known
-    const answer = await openSigningKey(key.record, sealer)
-    opened.set(key, answer)
-    if ('refused' in answer) log.warn('keyring.key_cannot_sign', { alg: key.alg, kid: key.id, reason: answer.refused })
-    return answer
-  }
-
-  /** The active key; where its private half can't be had, an older one that stays published until the token has expired. */
-  async function signerFor(alg: SigningAlg, exp: number): Promise<{ kid: string; signer: CryptoKey }> {
-    const { published, active } = scheduleOf(alg, await withFirstKey(alg))
-    const refusals: string[] = []
-    let failure: PortError | undefined
-    for (const { key, activated, retiresAfter } of published) {
-      if (!activated || (key !== active && retiresAfter !== null && exp > retiresAfter)) continue
-      try {
-        const answer = await open(key)
-        if ('signer' in answer) return { kid: key.id, signer: answer.signer }
-        refusals.push(`${key.id}: ${answer.refused}`)
-      } catch (error) {
-        if (!isPortError(error, 'Unavailable')) throw error
-        failure ??= error
-      }
-    }
-    throw failure ?? new PortError('Unavailable', `no ${alg} key can sign (${refusals.join('; ') || 'none is activated yet'})`)
-  }
-
   function publishedKey(keys: readonly RingKey[], alg: VerifiableAlg, kid: string): CryptoKey | null {
     return scheduleOf(alg, keys).published.find(({ key }) => key.id === kid)?.key.verifier ?? null
   }
@@ -140,6 +136,8 @@ export function createKeyring(parts: KeyringParts): Keyring {
   async function findVerifier(alg: VerifiableAlg, kid: string): Promise<CryptoKey | null> {
     const held = publishedKey(await rings.current(), alg, kid)
     if (held !== null) return held
+    const foreign = (await verifyOnly()).find((key) => key.alg === alg && key.id === kid)
+    if (foreign !== undefined) return foreign.verifier
     const read = await rings.rereadForUnknownKid()
     return read === null ? null : publishedKey(read, alg, kid)
   }
@@ -147,7 +145,13 @@ export function createKeyring(parts: KeyringParts): Keyring {
   /** Once an hour: the tick comes every five minutes. */
   function warnIfStale(alg: SigningAlg, active: RingKey): void {
     const now = seconds(clock)
-    if (now - active.activateAt > STALE * settings.rotate_every && now % 3_600 < TICK) log.error('keyring.stale', { alg, kid: active.id })
+    if (now - active.activateAt <= STALE * settings.rotate_every || now % 3_600 >= TICK) return
+    log.error('keyring.stale', {
+      alg,
+      kid: active.id,
+      seconds: now - active.activateAt,
+      reason: 'it has no successor: look for tick.failed',
+    })
   }
 
   return {
@@ -159,7 +163,7 @@ export function createKeyring(parts: KeyringParts): Keyring {
       if (iat === undefined || exp === undefined) throw new TypeError('a token has iat and exp')
       if (exp - iat > longestToken) throw new TypeError(`a token lives at most ${longestToken} s`)
       if (!algs.includes(alg)) throw new PortError('Unsupported', `there is no ${alg} ring`)
-      const { kid, signer } = await signerFor(alg, exp)
+      const { kid, signer } = await signers.signer(alg, scheduleOf(alg, await withFirstKey(alg)), exp)
       return new CompactSign(utf8(JSON.stringify(claims))).setProtectedHeader({ alg, kid, typ }).sign(signer)
     },
 
@@ -171,27 +175,67 @@ export function createKeyring(parts: KeyringParts): Keyring {
       const all = [...new Set<VerifiableAlg>([...algs, ...verifiableAlg.options])]
       const published = all.flatMap((alg) => scheduleOf(alg, held).published.map(({ key }) => key))
       const unpublished = published.some((key) => isImmediate(key) && seconds(clock) < key.activateAt + UNPUBLISHED)
-      return { keys: published.map(publicJwk), maxAge: unpublished ? 0 : Math.min(KEY_SET, third) }
+      // A kid names one key: what a ring has stands before what the document says.
+      const foreign = (await verifyOnly()).filter(({ id }) => published.every((key) => key.id !== id))
+      const ends = foreign.map(({ until }) => until - seconds(clock))
+      return { keys: [...published, ...foreign].map(publicJwk), maxAge: unpublished ? 0 : Math.min(KEY_SET, third, ...ends) }
     },
 
     async renew() {
       for (const alg of verifiableAlg.options) await renewSigningKeys(state, alg)
     },
 
+    async isAtRest(store) {
+      const keys = (await listOwnSigningKeys(store, log)).map(({ value }) => value)
+      return algs.every((alg) => {
+        const ring = keys.filter((key) => key.alg === alg)
+        return !isDue(ring, schedule(ring, seconds(clock), overlap).all, seconds(clock), settings.rotate_every)
+      })
+    },
+
     async rotate(check = () => {}) {
       for (const alg of algs) {
         const ring = (await rings.reread()).filter((key) => key.alg === alg)
         if (ring.length === 0) continue // its first key is made where it is needed
+        const places = scheduleOf(alg, ring)
+        const { all, active } = places
+        if (active !== null) warnIfStale(alg, active)
+        const lost = await signers.unopenable(places)
+        if (lost !== null) {
+          log.error('keyring.not_rotated', {
+            alg,
+            kid: lost.id,
+            reason: `it does not open: put back what it was sealed under, or ${REPLACE}`,
+          })
+          continue
+        }
         check()
         const next = await succeed(alg, ring, { ...making, prepublish: settings.prepublish })
         if (next !== null) await rings.add(next)
-
-        const { all, active } = scheduleOf(alg, ring)
-        if (active === null || 'refused' in (await open(active))) continue
+        if (active === null || 'refused' in (await signers.open(active))) continue
         check()
         await retire(all, seconds(clock), making)
-        warnIfStale(alg, active)
       }
+    },
+
+    reseal: (how) => resealSigningKeys({ state, sealer, instance, log }, how),
+
+    async stale() {
+      const are = await Promise.all((await rings.current()).map(({ record }) => isSealStale(record, sealer)))
+      return are.filter((isStale) => isStale).length
+    },
+
+    async replace(alg, kid) {
+      const ring = (await rings.reread()).filter((key) => key.alg === alg)
+      const { all } = scheduleOf(alg, ring)
+      const lost = all.find(({ key }) => key.id === kid)?.key
+      if (!algs.includes(alg) || lost === undefined) throw new PortError('Unsupported', `there is no key ${alg}:${kid}`)
+      if (lost !== all[0]?.key) throw new PortError('Unsupported', `the key ${alg}:${kid} has a successor`)
+      if ('signer' in (await signers.open(lost)))
+        throw new PortError('Unsupported', `the key ${alg}:${kid} opens: rotation replaces it in time`)
+      const next = await succeedLost(lost, alg, making)
+      if (next !== null) await rings.add(next)
+      return next?.record.id ?? null
     },
 
     verify(token, { typ }) {
@@ -200,7 +244,7 @@ export function createKeyring(parts: KeyringParts): Keyring {
   }
 }
 
-function publicJwk({ id, alg, jwk }: RingKey): JWK {
+function publicJwk({ id, alg, jwk }: Pick<RingKey, 'id' | 'alg' | 'jwk'>): JWK {
   return { ...publicMembers(jwk), kid: id, alg, use: 'sig' }
 }
 

@@ -1,6 +1,7 @@
+import type { PublicKey, VerifiableAlg } from '../config/public-key.ts'
 import type { Clock } from '../ports/platform.ts'
 import type { Rev, State } from '../ports/state.ts'
-import { listSigningKeys, type PublicKey, type SigningKey, type VerifiableAlg } from '../records/signing-key.ts'
+import { listSigningKeys, type SigningKey } from '../records/signing-key.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Kept } from './first-key.ts'
 import { importPublicKey } from './key-pair.ts'

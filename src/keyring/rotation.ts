@@ -3,7 +3,7 @@ import { isPortError } from '../ports/error.ts'
 import { createSigningKey, listRetiredKids, retireSigningKey } from '../records/signing-key.ts'
 import { type Kept, type KeyMaking, makeKey } from './first-key.ts'
 import type { RingKey } from './rings.ts'
-import type { Place } from './schedule.ts'
+import type { Place, Scheduled } from './schedule.ts'
 import { successorKid } from './slot.ts'
 
 /**
@@ -20,14 +20,49 @@ export async function succeed(
   { prepublish, ...making }: KeyMaking & { prepublish: number },
 ): Promise<Kept | null> {
   const now = Math.floor(making.clock.now() / 1_000)
-  const newest = Math.max(...keys.map(({ seenAt }) => seenAt))
-  if (now < newest + making.rotateEvery) return null
+  if (now < dueAt(keys, making.rotateEvery)) return null
 
   const kid = await successorKid({ ...making, alg }, await listRetiredKids(making.state, alg), now)
-  const record = await makeKey(alg, { kid, seenAt: now, activateAt: now + prepublish }, making)
+  return createNext(alg, { kid, seenAt: now, activateAt: now + prepublish }, making)
+}
+
+/** unix second at which a ring's newest key is as old as keys get, both in seconds. */
+function dueAt(keys: readonly Pick<RingKey, 'seenAt'>[], rotateEvery: number): number {
+  return Math.max(...keys.map(({ seenAt }) => seenAt)) + rotateEvery
+}
+
+/** Whether a ring, as the store has it, has a key to be made or one to be retired. One without a key has. */
+export function isDue(keys: readonly Scheduled[], places: readonly Place<Scheduled>[], now: number, rotateEvery: number): boolean {
+  return (
+    keys.length === 0 || now >= dueAt(keys, rotateEvery) || places.some(({ retiresAfter }) => retiresAfter !== null && now > retiresAfter)
+  )
+}
+
+/**
+ * The successor of a key that is lost: it does not open and never will. It signs at once, or, where the lost key was still to sign, in its
+ * place; so relying parties that hold an older key set can't verify it for as long as they keep that. The lost key stays published until the
+ * tokens it signed have expired, and the tick retires it. Null: another made it.
+ *
+ * @throws PortError Unavailable
+ */
+export async function succeedLost(lost: RingKey, alg: SigningAlg, making: KeyMaking): Promise<Kept | null> {
+  const now = Math.floor(making.clock.now() / 1_000)
+  // Its own slot is as good as retired: it may be the one of this period.
+  const taken = new Set([...(await listRetiredKids(making.state, alg)), lost.id])
+  const kid = await successorKid({ ...making, alg }, taken, now)
+  return createNext(alg, { kid, seenAt: now, activateAt: Math.max(now, lost.activateAt + 1) }, making)
+}
+
+async function createNext(
+  alg: SigningAlg,
+  named: { kid: string; seenAt: number; activateAt: number },
+  making: KeyMaking,
+): Promise<Kept | null> {
+  const record = await makeKey(alg, named, making)
   try {
     const rev = await createSigningKey(making.state, record)
-    making.log.info('keyring.next_key', { alg, kid })
+    making.log.info('keyring.next_key', { alg, kid: named.kid })
+    making.audit.record({ event: 'key.made', alg, kid: named.kid, by: 'system' })
     return { record, rev }
   } catch (error) {
     if (isPortError(error, 'Exists')) return null
@@ -40,10 +75,11 @@ export async function succeed(
  *
  * @throws PortError Unavailable
  */
-export async function retire(places: readonly Place<RingKey>[], now: number, { state, log }: KeyMaking): Promise<void> {
+export async function retire(places: readonly Place<RingKey>[], now: number, { state, audit, log }: KeyMaking): Promise<void> {
   for (const { key, retiresAfter } of places) {
     if (retiresAfter === null || now <= retiresAfter) continue
     await retireSigningKey(state, { alg: key.alg, id: key.id })
     log.info('keyring.retired', { alg: key.alg, kid: key.id })
+    audit.record({ event: 'key.retired', alg: key.alg, kid: key.id, by: 'system' })
   }
 }

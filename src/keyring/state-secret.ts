@@ -5,7 +5,7 @@ import { isPortError, PortError } from '../ports/error.ts'
 import { keys, secretAddress } from '../ports/keys.ts'
 import type { Random } from '../ports/platform.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { State } from '../ports/state.ts'
+import type { Entry, State } from '../ports/state.ts'
 import { renewRecords } from '../records/renew.ts'
 
 const LENGTH = 32 // bytes (seed: storage-layout)
@@ -53,16 +53,58 @@ export async function stateSecret(parts: Pick<StateSecretParts, 'secrets' | 'ran
 }
 
 /** Compares the state secret with the fingerprint kept of it, and keeps one where there is none: `v1:` and the hex of an HMAC under it. */
+async function compareStateSecret(parts: StateSecretParts): Promise<StateSecretGuard> {
+  const { fingerprint, kept } = await look(parts)
+  return kept === null ? keep(fingerprint, parts) : judge(kept.value, fingerprint)
+}
+
+/** Compares and writes nothing: `none` where a first start has yet to make the secret, or to keep a fingerprint of it. @throws PortError Unavailable */
+export async function lookAtStateSecret(parts: StateSecretParts): Promise<StateSecretGuard | 'none'> {
+  try {
+    const { fingerprint, kept } = await look({ ...parts, create: false })
+    return kept === null ? 'none' : judge(kept.value, fingerprint)
+  } catch (error) {
+    if (isPortError(error, 'NotFound')) return 'none'
+    throw error
+  }
+}
+
+/** Compares, and keeps a fingerprint that fits from lapsing. */
 export async function guardStateSecret(parts: StateSecretParts): Promise<StateSecretGuard> {
+  const says = await compareStateSecret(parts)
+  if (says === 'same') await renewRecords(parts.state, keys.stateSecretFingerprint, { lifetime: FINGERPRINT_LIFETIME, under: RENEW_UNDER })
+  return says
+}
+
+/**
+ * Makes the present state secret the instance's: a fingerprint of another goes, and one of it is kept. What was derived from the earlier secret
+ * is lost. Anything but `changed` stays as it is.
+ *
+ * @returns what was found before
+ * @throws PortError as stateSecret; Conflict: somebody accepted another at the same time
+ */
+export async function acceptStateSecret(parts: StateSecretParts): Promise<StateSecretGuard> {
   const { state } = parts
-  const fingerprint = `v1:${hex(await hmacSha256(await stateSecret(parts), utf8('sluis state secret v1')))}`
-  const kept = await state.get(keys.stateSecretFingerprint)
-  if (kept === null) return keep(fingerprint, parts)
-  const text = fromUtf8(kept.value) ?? ''
+  const { fingerprint, kept } = await look(parts)
+  const found = kept === null ? 'changed' : judge(kept.value, fingerprint)
+  if (found !== 'changed') return found
+  if (kept === null) await state.create(keys.stateSecretFingerprint, utf8(fingerprint), FINGERPRINT_LIFETIME)
+  else await state.update(keys.stateSecretFingerprint, utf8(fingerprint), FINGERPRINT_LIFETIME, kept.rev)
+  return found
+}
+
+/** The fingerprint of the present secret, and what is kept of one; read together. Where neither can be read, the secret's reason is given. */
+async function look(parts: StateSecretParts): Promise<{ fingerprint: string; kept: Entry | null }> {
+  const [secret, kept] = await Promise.allSettled([stateSecret(parts), parts.state.get(keys.stateSecretFingerprint)])
+  if (secret.status === 'rejected') throw secret.reason
+  if (kept.status === 'rejected') throw kept.reason
+  return { fingerprint: `v1:${hex(await hmacSha256(secret.value, utf8('sluis state secret v1')))}`, kept: kept.value }
+}
+
+function judge(kept: Bytes, fingerprint: string): StateSecretGuard {
+  const text = fromUtf8(kept) ?? ''
   if (!text.startsWith('v1:')) return 'foreign'
-  if (text !== fingerprint) return 'changed'
-  await renewRecords(state, keys.stateSecretFingerprint, { lifetime: FINGERPRINT_LIFETIME, under: RENEW_UNDER })
-  return 'same'
+  return text === fingerprint ? 'same' : 'changed'
 }
 
 /** The first to start decides; a start that lost compares with what won. */
@@ -71,7 +113,7 @@ async function keep(fingerprint: string, parts: StateSecretParts): Promise<State
     await parts.state.create(keys.stateSecretFingerprint, utf8(fingerprint), FINGERPRINT_LIFETIME)
     return 'same'
   } catch (error) {
-    if (isPortError(error, 'Exists')) return guardStateSecret(parts)
+    if (isPortError(error, 'Exists')) return compareStateSecret(parts)
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import * as z from 'zod'
+import { type VerifiableAlg, verifiableAlg } from '../config/public-key.ts'
 import { fromUtf8 } from '../crypto/bytes.ts'
-import { type VerifiableAlg, verifiableAlg } from '../records/signing-key.ts'
 
 /** A token whose signature is ours. Its claims are as signed: who reads one checks its type. */
 export interface Verified {

@@ -10,7 +10,7 @@ interface Shape {
   token?: string
   absolute?: string
   client?: { ttl_cap?: string }
-  resource?: { ttl_cap?: string; absolute_cap?: string }
+  resource?: { ttl_cap?: string; absolute_cap?: string; read_only?: boolean }
   groups?: Record<string, { lifetime?: string }>
 }
 
@@ -47,6 +47,15 @@ describe('a token of a sign-in lives', () => {
       7_000,
       [200, 200],
     ],
+    [
+      'past the policy’s, where the resource’s is longer and its tokens can change nothing',
+      { absolute: '2h', resource: { absolute_cap: '3h', read_only: true } },
+      [],
+      7_300,
+      [3_500, 3_500],
+    ],
+    ['not past the policy’s, where such a resource says none', { absolute: '2h', resource: { read_only: true } }, [], 7_000, [200, 200]],
+    ['not past that of such a resource', { resource: { absolute_cap: '1h', read_only: true } }, [], 3_500, [100, 100]],
   ])('%s', (_what, shape, held, age, [access, id]) => {
     const { policy, audience } = arranged(shape)
     const at = { now: 1_000_000 + age, authTime: 1_000_000 }

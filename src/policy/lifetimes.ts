@@ -1,9 +1,14 @@
 import { declared, type Policy } from '../config/policy.ts'
 import type { Audience } from './admission.ts'
 
-/** unix second after which nothing that rests on this sign-in is accepted for this audience. */
-export function absoluteEnd(policy: Policy, audience: Audience, authTime: number): number {
-  return authTime + Math.min(policy.lifetimes.absolute, audience.resource?.absolute_cap ?? Number.POSITIVE_INFINITY)
+/**
+ * unix second after which nothing that rests on this sign-in is accepted for this audience. A resource may shorten it, and one whose tokens
+ * can change nothing may stretch it.
+ */
+export function absoluteEnd(policy: Policy, { resource }: Audience, authTime: number): number {
+  const { absolute } = policy.lifetimes
+  const cap = resource?.absolute_cap ?? absolute
+  return authTime + (resource?.read_only === true ? cap : Math.min(absolute, cap))
 }
 
 /**

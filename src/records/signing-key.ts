@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { signingAlg } from '../config/values.ts'
+import { publicKey, type VerifiableAlg, verifiableAlg } from '../config/public-key.ts'
 import { utf8 } from '../crypto/bytes.ts'
 import { keys } from '../ports/keys.ts'
 import type { Entry, Rev, State } from '../ports/state.ts'
@@ -12,25 +12,6 @@ import { renewRecords } from './renew.ts'
 export const SIGNING_KEY_LIFETIME = 2_592_000
 /** seconds: 20 days; a record that nobody renews for a third of its life is noticed long before it lapses */
 const RENEW_UNDER = 1_728_000
-
-/** What a published key may be for: the rings we can have, and P-521, which only the Go service makes. */
-export const verifiableAlg = z.enum([...signingAlg.options, 'ES512'])
-export type VerifiableAlg = z.output<typeof verifiableAlg>
-
-const base64url = z.string().regex(/^[A-Za-z0-9_-]+$/)
-/** RFC 7518 section 3.3: 2048 bits or more. 256 bytes in base64url are 342 characters. */
-const modulus = base64url.min(342)
-
-const named = { kid: z.string().optional(), alg: z.string().optional(), use: z.literal('sig').optional() }
-
-/** A public key (RFC 7517, RFC 7518 section 6, RFC 8037 section 2). One that holds private members is refused, not published without them. */
-export const publicKey = z
-  .discriminatedUnion('kty', [
-    z.looseObject({ kty: z.literal('EC'), crv: z.string(), x: base64url, y: base64url, ...named }),
-    z.looseObject({ kty: z.literal('RSA'), n: modulus, e: base64url, ...named }),
-    z.looseObject({ kty: z.literal('OKP'), crv: z.string(), x: base64url, ...named }),
-  ])
-  .refine((jwk) => !['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].some((member) => member in jwk), 'holds a private key')
 
 const schema = z
   .looseObject({
@@ -56,7 +37,6 @@ export const signingKey = {
 } satisfies RecordType<typeof schema>
 
 export type SigningKey = z.output<typeof schema>
-export type PublicKey = z.output<typeof publicKey>
 
 /** The gate of a key's slot: of all who make a key for one kid, one creates it. @throws PortError Exists for the others */
 export function createSigningKey(state: State, value: SigningKey): Promise<Rev> {
@@ -69,9 +49,25 @@ export async function renewSigningKeys(state: State, alg: VerifiableAlg): Promis
     await renewRecords(state, prefix, { lifetime: SIGNING_KEY_LIFETIME, under: RENEW_UNDER })
 }
 
-export async function findSigningKey(state: State, alg: VerifiableAlg, kid: string, log: Log): Promise<Found<SigningKey> | null> {
-  const entry = await state.get(keys.signingKey(alg, kid))
+/** Writes a key over the record it was read from, with its whole lifetime. @throws PortError Conflict, NotFound: it is another by now, or gone */
+export function updateSigningKey(state: State, { value, entry }: Found<SigningKey>): Promise<Rev> {
+  return state.update(entry.key, writeRecord(signingKey, value), SIGNING_KEY_LIFETIME, entry.rev)
+}
+
+/** The key whose record stands there now, in the spelling it was read in. */
+export async function rereadSigningKey(state: State, key: string, log: Log): Promise<Found<SigningKey> | null> {
+  const entry = await state.get(key)
   return entry === null ? null : readSigningKey(entry, log)
+}
+
+export async function findSigningKey(state: State, alg: VerifiableAlg, kid: string, log: Log): Promise<Found<SigningKey> | null> {
+  return rereadSigningKey(state, keys.signingKey(alg, kid), log)
+}
+
+/** The first hundred keys under our spelling, of every ring: one read. */
+export async function listOwnSigningKeys(state: Pick<State, 'list'>, log: Log): Promise<Found<SigningKey>[]> {
+  const { entries } = await state.list(keys.allSigningKeys)
+  return entries.flatMap((entry) => readSigningKey(entry, log) ?? [])
 }
 
 /** The keys of every ring: those under our spelling in key order, then those under the Go service's, which a listing of ours leaves out. */

@@ -109,6 +109,7 @@ export const sealer: Sealer = localSealer({ sealKey, random })
 export function isolate(parts: { state: State; clock: Clock } & Partial<KeyringParts>): Keyring & { lines: Line[] } {
   const lines: Line[] = []
   const keyring = createKeyring({
+    audit: { record() {} },
     sealer,
     instance: 'acme',
     settings: settings({}),

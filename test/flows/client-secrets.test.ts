@@ -265,7 +265,9 @@ it('what is left of a client that is gone is purged, and one that comes back get
   const without = startService(redeployed(store, ({ policy }: Documents) => void delete policy.clients.backend))
   expect((await ask(without, store, { command: 'client.list' })).answer).toMatchObject({ clients: [], orphans: [{ client: 'backend' }] })
   expect((await purge(without)).answer).toEqual({ ok: true, client: 'backend', purged: [PATH] })
-  expect(without.audit.events).toEqual([expect.objectContaining({ event: 'client_secret.purged', by: 'operator' })])
+  expect(without.audit.events.filter(({ event }) => event !== 'ops.command')).toEqual([
+    expect.objectContaining({ event: 'client_secret.purged', by: 'operator' }),
+  ])
 
   const again = startService(store)
   await makeMissing(again)

@@ -2,6 +2,7 @@ import { readSignInCookie, setCookie, ssoCookie } from '../../http/cookies.ts'
 import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { isPortError } from '../../ports/error.ts'
 import { type AuthorizationRequest, consumeRequest } from '../../records/authorization-request.ts'
+import { reaches } from '../../records/claims.ts'
 import type { Found } from '../../records/record.ts'
 import { type Admission, admissionOf } from '../admission.ts'
 import type { Issuer } from '../issuer.ts'
@@ -12,7 +13,7 @@ import { type CodeContents, issueCode } from './issue-code.ts'
 import { alreadyCompleted, clientGone, clientName, notAdmitted, notInDirectory } from './refusals.ts'
 
 // What the rooms of src/signin need of this one; they import nothing else of it.
-export { DIRECTORY_ACR } from '../acr.ts'
+export { DIRECTORY_ACR, RECOVERY_ACR } from '../acr.ts'
 export type { Issuer } from '../issuer.ts'
 export type { Proof } from './begin-sign-in.ts'
 export { requestGone } from './refusals.ts'
@@ -38,7 +39,15 @@ export async function completeSignIn(
   if (own === true) return completeOwn(request, pending, proof, issuer)
   const audience = audienceOf(issuer.policy, asked.client_id, resource)
   if (audience === null) throw clientGone()
-  if (hint_subject !== undefined && hint_subject !== proof.person) return wrongPerson(pending, proof, audience, issuer)
+  if (hint_subject !== undefined && hint_subject !== proof.person)
+    return unwanted(
+      pending,
+      proof,
+      { audience, error: 'login_required', reason: 'another person signed in than the one asked for' },
+      issuer,
+    )
+  if (!reaches(asked.claims, proof.acr))
+    return unwanted(pending, proof, { audience, error: UNMET, reason: 'the sign-in is of another acr than the client needs' }, issuer)
 
   const admission = await admissionOf(proof.person, audience, issuer)
   if (admission.state === 'disowned') {
@@ -55,7 +64,7 @@ export async function completeSignIn(
   }
 
   const completed = {
-    event: 'signin.completed',
+    event: 'signin.completed' as const,
     subject: proof.person,
     how: proof.method,
     sign_in: begun.id,
@@ -105,12 +114,19 @@ async function completeOwn(request: Request, pending: Found<AuthorizationRequest
   return new Response(null, { status: 303, headers: { location: pending.value.request.redirect_uri, ...cookie } })
 }
 
-/** OpenID Connect Core section 3.1.2.1: the client named one person, and this is another. */
-async function wrongPerson(pending: Found<AuthorizationRequest>, proof: Proof, audience: Audience, issuer: Issuer): Promise<Response> {
+/** Of the OpenID Connect Core Unmet Authentication Requirements specification: what the client can't do without was not proved. */
+const UNMET = 'unmet_authentication_requirements'
+
+/** A proof that the client can't use (OpenID Connect Core sections 3.1.2.1 and 5.5.1.1): another person's, or another kind of proof. */
+async function unwanted(
+  pending: Found<AuthorizationRequest>,
+  proof: Proof,
+  { audience, error, reason }: { audience: Audience; error: 'login_required' | typeof UNMET; reason: string },
+  issuer: Issuer,
+): Promise<Response> {
   if ((await consumedOrUnknown(pending, issuer)) === false) return alreadyCompleted(clientName(audience), issuer)
-  auditRefusal(proof, audience, 'the client asked for another person', issuer)
-  const answer = { error: 'login_required', error_description: 'another person signed in than the one asked for' }
-  return answerClient(returnTo(pending.value.request, audience), answer, issuer)
+  auditRefusal(proof, audience, reason, issuer)
+  return answerClient(returnTo(pending.value.request, audience), { error, error_description: reason }, issuer)
 }
 
 /** False when another completion was first. */

@@ -23,8 +23,9 @@ export async function sendToSignIn(
  * Sends a person to sign in for a page of ours, and back to it.
  *
  * @param path where they go on, on this origin
+ * @param within seconds since they were proved, where the page asks for a fresh proof
  */
-export function signInFor(path: string, request: Request, issuer: Issuer): Promise<Response> {
-  const fields = { client_id: '', redirect_uri: issuer.url + path, response_mode: 'query' as const, scopes: [] }
+export function signInFor(path: string, request: Request, issuer: Issuer, within?: number): Promise<Response> {
+  const fields = { client_id: '', redirect_uri: issuer.url + path, response_mode: 'query' as const, scopes: [], max_age: within }
   return sendToSignIn(request, { own: true, request: fields }, issuer)
 }

@@ -4,6 +4,7 @@ import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { absoluteEnd } from '../../policy/lifetimes.ts'
 import { isPortError } from '../../ports/error.ts'
 import { personId } from '../../ports/keys.ts'
+import { reaches } from '../../records/claims.ts'
 import type { Found } from '../../records/record.ts'
 import { coverClient, deleteSignIn, endSignIn, findSignIn, findSignInByCookie, type SignIn } from '../../records/sign-in.ts'
 import { admissionOf } from '../admission.ts'
@@ -69,7 +70,8 @@ function wantsPage({ prompt = [], max_age }: Checked): boolean {
 
 function suffices(signIn: SignIn, checked: Checked, audience: Audience, issuer: Issuer): boolean {
   const now = nowSeconds(issuer)
-  const { identity, auth_time, silent_until } = signIn
+  const { identity, acr, auth_time, silent_until } = signIn
+  if (!reaches(checked.claims, acr)) return false
   if (silent_until <= now || absoluteEnd(issuer.policy, audience, auth_time) <= now) return false
   if (checked.max_age !== undefined && now - auth_time > checked.max_age) return false
   if (checked.hint_subject !== undefined && checked.hint_subject !== identity) return false

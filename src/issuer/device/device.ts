@@ -59,7 +59,7 @@ async function consider(typed: string, request: Request, issuer: Issuer): Promis
   const code = typedUserCode(typed)
   if (code === null) return noSuchCode(typed, issuer)
   const signIn = await signedInPerson(request, issuer, FRESH)
-  if (signIn === null) return signInFor(`/device?user_code=${code}`, request, issuer)
+  if (signIn === null) return signInFor(`/device?user_code=${code}`, request, issuer, FRESH)
   const found = await look(code, request, issuer)
   return found === null || isAnswered(found.value) ? noSuchCode(typed, issuer) : consent(found, signIn.value, issuer)
 }
@@ -92,7 +92,7 @@ async function answer({ action, typed, shown, person }: Answer, request: Request
   const code = typedUserCode(typed)
   if (code === null) return noSuchCode(typed, issuer)
   const signIn = await signedInPerson(request, issuer, FRESH)
-  if (signIn === null) return signInFor(`/device?user_code=${code}`, request, issuer)
+  if (signIn === null) return signInFor(`/device?user_code=${code}`, request, issuer, FRESH)
   const found = shown === undefined ? await look(code, request, issuer) : await findShown(shown, code, issuer)
   if (found === null) return noSuchCode(typed, issuer)
   // Another person signed in in this browser since the page was shown: it asks them.

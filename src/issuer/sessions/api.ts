@@ -8,7 +8,7 @@ import { type PersonId, personId } from '../../ports/keys.ts'
 import type { Session } from '../../records/session.ts'
 import { findSessionById, listSessionPage } from '../../records/sessions.ts'
 import type { Issuer } from '../issuer.ts'
-import { askerOf, requireOperator } from './asker.ts'
+import { askerOf, auditRefusal, requireOperator } from './asker.ts'
 import { listUntold } from './untold.ts'
 import { sessionView } from './view.ts'
 
@@ -45,7 +45,10 @@ export async function deleteSession(request: Request, issuer: Issuer): Promise<R
   const sid = new URL(request.url).pathname.split('/').at(-1) ?? '' // as it is: no session's id has anything to decode
   const found = await findSessionById(issuer.state, sid, issuer.log)
   const person = found === null ? null : personId(found.identity)
-  if (person !== asker.person && !(await asker.isOperator())) throw notFound() // whether it exists is not theirs to learn
+  if (person !== asker.person && !(await asker.isOperator())) {
+    if (person !== null) auditRefusal(asker, `ended a session of ${person}`, issuer)
+    throw notFound() // whether it exists is not theirs to learn
+  }
   if (person === null) throw notFound()
   if (person !== asker.person) await requireOperator(asker, `ended a session of ${person}`, issuer)
   await endSession({ person, sid, cause: person === asker.person ? 'sign_out' : 'operator', by: asker.person }, issuer)

@@ -1,6 +1,5 @@
 import { Refusal } from '../../http/refusal.ts'
 import { requireSameOrigin } from '../../http/same-origin.ts'
-import { heldGroups } from '../../policy/held-groups.ts'
 import { type PersonId, personId } from '../../ports/keys.ts'
 import type { Issuer } from '../issuer.ts'
 import { signedInPerson } from '../signed-in.ts'
@@ -28,15 +27,21 @@ export async function askerOf(request: Request, issuer: Issuer): Promise<Asker> 
 /** What others' sessions are asked about with. @throws Refusal 403 for anybody but an operator */
 export async function requireOperator(asker: Asker, what: string, issuer: Issuer): Promise<void> {
   const operator = await asker.isOperator()
-  issuer.audit.record({ event: operator ? 'sessions.asked' : 'sessions.refused', subject: asker.person, reason: what })
-  if (!operator) throw forbidden()
+  if (operator) return issuer.audit.record({ event: 'sessions.asked', subject: asker.person, reason: what })
+  auditRefusal(asker, what, issuer)
+  throw forbidden()
+}
+
+/** @param what they would have done */
+export function auditRefusal(asker: Asker, what: string, issuer: Issuer): void {
+  issuer.audit.record({ event: 'sessions.refused', subject: asker.person, reason: what })
 }
 
 async function isOperator(person: PersonId, issuer: Issuer): Promise<boolean> {
   const operators = issuer.policy.console?.operators ?? []
   if (operators.length === 0) return false
   const resolution = await issuer.directory.resolve(person)
-  return resolution.state === 'live' && heldGroups(issuer.policy, person, resolution.groups).some((group) => operators.includes(group))
+  return resolution.state === 'live' && issuer.heldGroups(person, resolution.groups).some((group) => operators.includes(group))
 }
 
 function unauthenticated(): Refusal {

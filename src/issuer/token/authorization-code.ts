@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../crypto/digest.ts'
-import { invalidGrant, invalidTarget, OAuthError, temporarilyUnavailable } from '../../http/oauth-error.ts'
+import { about, invalidGrant, invalidTarget, OAuthError, temporarilyUnavailable } from '../../http/oauth-error.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { type AuthorizationCode, findCode } from '../../records/authorization-code.ts'
 import type { Issuer } from '../issuer.ts'
@@ -38,8 +38,8 @@ export async function authorizationCodeGrant(
   const { opening, minted } = prepared
   const opened = await spend(presentation.hash, code, opening, issuer)
   if (opened === null) return revokeReplayed(presentation, temporarilyUnavailable(1), issuer)
-  if (opened === 'ended') throw invalidGrant('the code was presented twice; what it opened has ended')
-  if (opened === 'sign-in ended') throw invalidGrant('the sign-in this code was issued under has ended')
+  if (opened === 'ended') throw invalidGrant('the code was presented twice; what it opened has ended', { subject: code.identity })
+  if (opened === 'sign-in ended') throw invalidGrant('the sign-in this code was issued under has ended', { subject: code.identity })
 
   const { identity: subject, resource, sso: sign_in } = code
   issuer.audit.record({ event: 'session.opened', subject, client: clientId, resource, session: opening.session.id, sign_in })
@@ -52,7 +52,7 @@ async function prepareFor(parameters: Parameters, code: AuthorizationCode, issue
     checkResource(parameters, code, issuer)
     return await prepare({ ...code, sign_in: code.sso }, 'code', issuer)
   } catch (error) {
-    if (error instanceof OAuthError) return error
+    if (error instanceof OAuthError) return about(code.identity, error)
     throw error
   }
 }

@@ -33,7 +33,7 @@ export async function deviceCodeGrant(
   if (found === null)
     throw DEVICE_CODE.test(presented) ? new OAuthError('expired_token', 'the device code has expired') : invalidGrant('no such device code')
   const { client_id, scopes, resource, approval, denied, user_code, expires_at } = found.value
-  if (client_id !== clientId) throw invalidGrant('the device code was issued to another client')
+  if (client_id !== clientId) throw invalidGrant('the device code was issued to another client', { subject: approval?.identity })
   if (denied === true) throw accessDenied('the person did not allow it')
   if (approval === undefined) throw new OAuthError('authorization_pending', 'nobody has allowed it yet')
 

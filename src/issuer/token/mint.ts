@@ -1,3 +1,4 @@
+import type { Client, Resource } from '../../config/policy.ts'
 import type { SigningAlg } from '../../config/values.ts'
 import { encodeBase64url } from '../../crypto/base64url.ts'
 import { utf8 } from '../../crypto/bytes.ts'
@@ -44,7 +45,7 @@ export async function mint(grant: Grant, issuer: Issuer): Promise<Minted> {
   const { audience, scopes, claims } = grant
   const now = nowSeconds(issuer)
   const row = audience.resource ?? audience.client
-  const groups = scopedGroups(row, grant.groups)
+  const groups = namedGroups(row, grant, issuer)
   const expires = accessTokenEnd(issuer.policy, audience, grant.groups, { now, authTime: grant.authTime })
   const aud = audience.resourceId ?? audience.clientId
   const proved = { auth_time: grant.authTime, acr: grant.acr, amr: grant.amr }
@@ -83,9 +84,23 @@ export async function mint(grant: Grant, issuer: Issuer): Promise<Minted> {
     exp: idTokenEnd(issuer.policy, audience, grant.groups, { now, authTime: grant.authTime }),
     nonce: grant.nonce,
     at_hash: await accessTokenHash(alg, accessToken),
-    ...assertedClaims({ ...grant, groups: scopedGroups(audience.client, grant.groups) }, scopes, claims?.id_token),
+    ...assertedClaims(
+      { ...grant, groups: row === audience.client ? groups : namedGroups(audience.client, grant, issuer) },
+      scopes,
+      claims?.id_token,
+    ),
   })
   return { accessToken, idToken, token }
+}
+
+/** What a token for this client or resource names. Counted is what scoping would take away, and said of nobody. */
+function namedGroups(row: Client | Resource, { audience, groups: held }: Grant, issuer: Issuer): string[] {
+  const { groups, unscoped } = scopedGroups(issuer.policy, row, held)
+  if (unscoped > 0) {
+    const target = row === audience.resource ? audience.resourceId : audience.clientId
+    issuer.log.info('groups.unscoped', { client: audience.clientId, target, count: unscoped })
+  }
+  return groups
 }
 
 /** The audience decides the algorithm: what it pins, else the default ring. */

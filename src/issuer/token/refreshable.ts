@@ -1,4 +1,4 @@
-import { invalidGrant, invalidScope, invalidTarget } from '../../http/oauth-error.ts'
+import { about, invalidGrant, invalidScope, invalidTarget, OAuthError } from '../../http/oauth-error.ts'
 import { endSession } from '../../logout/endings.ts'
 import { type Audience, audienceOf } from '../../policy/admission.ts'
 import { absoluteEnd } from '../../policy/lifetimes.ts'
@@ -40,8 +40,7 @@ export async function refreshable(request: RefreshRequest, session: Session, iss
 
   const end = absoluteEnd(issuer.policy, audience, session.auth_time)
   if (end <= nowSeconds(issuer)) return ended('absolute_limit', 'the session has reached its absolute limit', session, issuer)
-  const scopes = narrowed(request, session)
-  checkResource(request, session, issuer)
+  const scopes = scopesFor(request, session, issuer)
 
   const admission = await admissionOf(person, audience, issuer)
   if (admission.state === 'disowned')
@@ -56,6 +55,17 @@ export async function refreshable(request: RefreshRequest, session: Session, iss
     absoluteEnd: end,
     scopes,
     grant: { audience, identity, given_name, family_name, groups, scopes, claims, acr, amr, authTime, sid },
+  }
+}
+
+/** The scopes of what is asked for. The refusals below know of no person. */
+function scopesFor(request: RefreshRequest, session: Session, issuer: Issuer): readonly string[] {
+  try {
+    const scopes = narrowed(request, session)
+    checkResource(request, session, issuer)
+    return scopes
+  } catch (error) {
+    throw error instanceof OAuthError ? about(session.identity, error) : error
   }
 }
 

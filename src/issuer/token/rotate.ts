@@ -98,5 +98,5 @@ async function checkStillLive(reason: unknown, rotation: Rotation, issuer: Issue
   const { person, session } = rotation.allowed
   if ((await findSession(issuer.state, person, session.id, issuer.log)) !== null) return
   await drop(rotation, issuer)
-  throw invalidGrant('the session has ended')
+  throw invalidGrant('the session has ended', { subject: person })
 }

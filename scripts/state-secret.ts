@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util'
+import { CommandError, HelpWanted, runAsProcess } from './aws/command.ts'
+import { BuildError, build } from './build.ts'
+import { callOps, OpsError } from './ops-client.ts'
+import { opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
+
+const USAGE = `npm run state-secret -- status|accept [options]
+Whether the running issuer has the state secret it was started with; accept makes the present one the instance's.
+With another secret the issuer answers 503 to all but discovery, keys and health. Put the earlier one back if you have it: what was derived
+from it is lost with it. Password and recovery sign-ins under way fail and are begun again, and an address nobody has is answered
+differently than before. Sessions, tokens, signing keys and client secrets do not depend on it, and stay.
+${TARGET_USAGE}`
+
+if (import.meta.main) await runAsProcess(async () => console.log(await stateSecret(process.argv.slice(2))))
+
+/** @returns what was found and done, in words. @throws CommandError */
+export async function stateSecret(args: readonly string[]): Promise<string> {
+  const { action, issuer, vars } = readOptions(args)
+  try {
+    const target = await opsTarget({ issuer, vars }, (await build()).documents)
+    const { found, accepted } = await callOps(target, { command: `state-secret.${action}` })
+    if (accepted === true)
+      return `${target.issuer} takes its present state secret for its own from now on, in every isolate within a minute`
+    return found === 'changed'
+      ? `changed: ${target.issuer} does not serve`
+      : `${found}: ${MEANING[String(found)] ?? 'not an answer we know'}`
+  } catch (error) {
+    if (error instanceof OpsError || error instanceof BuildError) throw new CommandError(error.message)
+    throw error
+  }
+}
+
+const MEANING: Readonly<Record<string, string>> = {
+  same: 'it is the one the instance was started with; there is nothing to accept',
+  foreign: 'another implementation wrote its fingerprint, which is left alone; nothing is refused',
+}
+
+function readOptions(args: readonly string[]) {
+  try {
+    const options = { ...targetOptions, help: { type: 'boolean', short: 'h', default: false } } as const
+    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+    if (values.help) throw new HelpWanted(USAGE)
+    const [action, ...rest] = positionals
+    if ((action !== 'status' && action !== 'accept') || rest.length > 0) throw new CommandError(USAGE)
+    return { action, issuer: values.issuer, vars: values.vars } as const
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
+  }
+}

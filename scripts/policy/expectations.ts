@@ -1,34 +1,13 @@
 import { resolve } from 'node:path'
-import * as z from 'zod'
 import { declared } from '../../src/config/policy.ts'
 import { type Path, type Problem, shapeProblems } from '../../src/config/problems.ts'
-import { email } from '../../src/config/values.ts'
 import { personId } from '../../src/ports/keys.ts'
 import { CommandError } from '../aws/command.ts'
 import { type Parsed, parseYaml } from '../documents.ts'
+import { type Expectation, expectationsSchema } from './expectation.ts'
 import { type PolicyDocuments, readText } from './read-policy.ts'
 import { type Standing, standingOf } from './standing.ts'
 import { unmet } from './unmet.ts'
-
-const names = z.array(z.string()).min(1, 'names nothing').optional()
-
-const expectation = z.strictObject({
-  person: z.union([email, z.enum(['recovery', 'conformance'])], {
-    error: 'is neither an address like ada@acme.example nor recovery or conformance',
-  }),
-  /** Their directory groups; as the local directory has them when nothing is said. */
-  groups: z.array(email).optional(),
-  holds: names,
-  not_holds: names,
-  admitted: names,
-  refused: names,
-  /** All that a token for a client or a resource names, as it is written in there. */
-  token_groups: z.record(z.string(), z.array(z.string())).optional(),
-})
-
-const expectationsSchema = z.array(expectation).min(1, 'expects nothing')
-
-export type Expectation = z.output<typeof expectation>
 
 /**
  * Holds the policy to a file of expectations.

@@ -1,7 +1,7 @@
 import { declared, type Policy } from '../../src/config/policy.ts'
 import type { Path, Problem } from '../../src/config/problems.ts'
 import { scopedGroups } from '../../src/policy/scoped-groups.ts'
-import type { Expectation } from './expectations.ts'
+import type { Expectation } from './expectation.ts'
 import { opening, type Standing } from './standing.ts'
 
 /** What of an expectation is not so, with what is. */

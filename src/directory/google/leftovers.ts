@@ -1,6 +1,6 @@
 import type { Blob } from '../../ports/blob.ts'
 import { manifestName } from './manifest.ts'
-import { startedAtOf, versionOf } from './reading.ts'
+import { isProgress, startedAtOf, versionOf } from './reading.ts'
 
 /** ms: nobody works on a reading for so long; one that is as old was given up */
 const GIVEN_UP = 3_600_000
@@ -25,7 +25,7 @@ export function leftovers(workspace: string, names: readonly string[], of: { cur
 
 /** Those a reading is taken up by go first. @param check throws where no more may be done */
 export async function removeAll(names: readonly string[], blob: Pick<Blob, 'delete'>, check: () => void): Promise<void> {
-  const ordered = [...names].sort((a, b) => Number(b.endsWith('/work/progress')) - Number(a.endsWith('/work/progress')))
+  const ordered = [...names].sort((a, b) => Number(isProgress(b)) - Number(isProgress(a)))
   for (let at = 0; at < ordered.length; at += AT_ONCE) {
     check()
     await Promise.all(ordered.slice(at, at + AT_ONCE).map((name) => blob.delete(name)))

@@ -73,6 +73,10 @@ export function progressName(workspace: string, version: string): string {
   return chunkName(workspace, version, 'progress')
 }
 
+export function isProgress(name: string): boolean {
+  return name.split('/').at(-1) === 'progress'
+}
+
 export function beginReading(
   workspace: string,
   start: Pick<Progress, 'domains' | 'serve' | 'sync_groups'>,

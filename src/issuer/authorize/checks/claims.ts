@@ -29,7 +29,11 @@ export const claims: Check = ({ parameters }, { acrValues }) => {
   }
   const subject = inIdToken?.sub?.value
   return {
-    claims: { id_token: known(inIdToken), userinfo: known(userinfo), ...(needed.length > 0 ? { acr: acrValues.filter((value) => needed.includes(value)) } : {}) },
+    claims: {
+      id_token: known(inIdToken),
+      userinfo: known(userinfo),
+      ...(needed.length > 0 ? { acr: acrValues.filter((value) => needed.includes(value)) } : {}),
+    },
     ...(typeof subject === 'string' ? { hint_subject: personId(subject) } : {}),
   }
 }
@@ -37,7 +41,6 @@ export const claims: Check = ({ parameters }, { acrValues }) => {
 function wantedAcr({ value, values }: { value?: unknown; values?: unknown[] | undefined }): unknown[] {
   return values ?? (value === undefined ? [] : [value])
 }
-
 
 function known(wishes: Record<string, unknown> | null | undefined): string[] {
   return personClaims.filter((name) => wishes !== null && wishes !== undefined && Object.hasOwn(wishes, name))

@@ -36,6 +36,7 @@ function worker() {
 
 export default defineConfig({
   test: {
+    maxWorkers: 2, // the cores of the smallest machine this runs on; vitest by itself leaves one of them out
     projects: [
       {
         plugins: [cloudflareTest(worker())],

@@ -328,7 +328,7 @@ export function redeployed(store: TestStore, edit: (documents: Documents) => voi
 /** What a changed authorization request needs to be the confidential client's of the dev documents. */
 export const asBackend = { client_id: 'backend', redirect_uri: 'http://localhost:3000/callback' }
 
-/** What was audited of sessions and sign-ins, without what the token endpoint refused beside it. */
+/** What was audited of sessions and sign-ins, without what the token endpoint refused beside it, and without the keys that were made. */
 export function auditedBesideRefusals(service: TestService) {
-  return service.audit.events.filter(({ event }) => event !== 'token.refused')
+  return service.audit.events.filter(({ event }) => event !== 'token.refused' && event !== 'key.made')
 }

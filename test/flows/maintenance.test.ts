@@ -49,6 +49,7 @@ describe.each(engines.filter((engine) => engine !== 'dynamodb'))('under maintena
     store = testStore(engine)
     service = await warmIsolate(store)
     await service.services.issuer.keyring.keySet()
+    await service.services.readiness.guard()
     tokens = await signedIn(service)
     browser = new TestBrowser(service)
     auth = await waitingRequest(browser)

@@ -66,7 +66,7 @@ describe('an operator’s command', () => {
 
   it('that lists secrets names their addresses, and holds none of them', async () => {
     const text = await (await service.fetch(await signed(LIST))).text()
-    expect(JSON.parse(text)).toEqual({ ok: true, paths: [ADDRESS, 'internal/oidc/state-secret'] })
+    expect(JSON.parse(text)).toEqual({ ok: true, paths: [ADDRESS] })
     expect(text).not.toContain(SECRET)
     const below = await service.fetch(await signed(command({ command: 'secret.list', prefix: 'internal/github' })))
     expect(await below.json()).toEqual({ ok: true, paths: [] })

@@ -169,7 +169,7 @@ const elsewhere = [
   {
     shown: 'issuer:keyring:retired:<alg>:<kid>',
     at: locate(keys.retiredSigningKey('alg', 'kid')),
-    what: 'a kid that is never taken again. Read; nothing here writes one yet',
+    what: 'a kid that is never taken again: `1`, for 365 days',
     by: 'src/records/signing-key.ts',
   },
   {

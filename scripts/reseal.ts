@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
+import type { Documents } from '../src/config/documents.ts'
 import { type SigningAlg, signingAlg } from '../src/config/values.ts'
 import { CommandError, HelpWanted, runAsProcess } from './aws/command.ts'
 import { BuildError, build } from './build.ts'
-import { callOps, OpsError, type OpsTarget } from './ops-client.ts'
+import { callOps, OpsError } from './ops-client.ts'
 import { opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run reseal -- [options]
@@ -26,21 +27,23 @@ if (import.meta.main) {
 }
 
 /** @returns what was done, in words, and whether nothing is left that an earlier key is needed for. @throws CommandError */
-export async function reseal(args: readonly string[]): Promise<{ words: string; done: boolean }> {
+export async function reseal(
+  args: readonly string[],
+  documents: () => Promise<Documents> = async () => (await build()).documents,
+  ask: typeof callOps = callOps,
+): Promise<{ words: string; done: boolean }> {
   const { all, lost, issuer, vars } = readOptions(args)
   try {
-    const target = await opsTarget({ issuer, vars }, (await build()).documents)
-    return lost === null ? said(answer.parse(await callOps(target, { command: 'keyring.reseal', all }))) : await replace(lost, target)
+    const target = await opsTarget({ issuer, vars }, await documents())
+    if (lost === null) return said(answer.parse(await ask(target, { command: 'keyring.reseal', all })))
+    const { kid } = replaced.parse(await ask(target, { command: 'keyring.replace', ...lost }))
+    const words = kid === null ? 'somebody else made its successor just now' : `${lost.alg}:${kid} signs in place of ${lost.kid}`
+    return { words, done: true }
   } catch (error) {
     if (error instanceof OpsError || error instanceof BuildError) throw new CommandError(error.message)
+    if (error instanceof z.ZodError) throw new CommandError('the issuer answered otherwise than this version does: deploy it first')
     throw error
   }
-}
-
-async function replace(lost: { alg: SigningAlg; kid: string }, target: OpsTarget): Promise<{ words: string; done: boolean }> {
-  const { kid } = replaced.parse(await callOps(target, { command: 'keyring.replace', ...lost }))
-  const words = kid === null ? 'somebody else made its successor just now' : `${lost.alg}:${kid} signs in place of ${lost.kid}`
-  return { words, done: true }
 }
 
 function said({ keys, secrets }: z.output<typeof answer>): { words: string; done: boolean } {

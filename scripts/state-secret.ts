@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { Documents } from '../src/config/documents.ts'
 import { CommandError, HelpWanted, runAsProcess } from './aws/command.ts'
 import { BuildError, build } from './build.ts'
 import { callOps, OpsError } from './ops-client.ts'
@@ -11,16 +12,26 @@ from it is lost with it. Password and recovery sign-ins under way fail and are b
 differently than before. Sessions, tokens, signing keys and client secrets do not depend on it, and stay.
 ${TARGET_USAGE}`
 
+const MEANING: Readonly<Record<string, string>> = {
+  same: 'it is the one the instance was started with; there is nothing to accept',
+  foreign: 'another implementation wrote its fingerprint, which is left alone; nothing is refused',
+}
+
 if (import.meta.main) await runAsProcess(async () => console.log(await stateSecret(process.argv.slice(2))))
 
 /** @returns what was found and done, in words. @throws CommandError */
-export async function stateSecret(args: readonly string[]): Promise<string> {
+export async function stateSecret(
+  args: readonly string[],
+  documents: () => Promise<Documents> = async () => (await build()).documents,
+  ask: typeof callOps = callOps,
+): Promise<string> {
   const { action, issuer, vars } = readOptions(args)
   try {
-    const target = await opsTarget({ issuer, vars }, (await build()).documents)
-    const { found, accepted } = await callOps(target, { command: `state-secret.${action}` })
+    const target = await opsTarget({ issuer, vars }, await documents())
+    const { found, accepted, reason } = await ask(target, { command: `state-secret.${action}` })
     if (accepted === true)
       return `${target.issuer} takes its present state secret for its own from now on, in every isolate within a minute`
+    if (found === 'unreadable') throw new CommandError(`unreadable: ${reason}`)
     return found === 'changed'
       ? `changed: ${target.issuer} does not serve`
       : `${found}: ${MEANING[String(found)] ?? 'not an answer we know'}`
@@ -28,11 +39,6 @@ export async function stateSecret(args: readonly string[]): Promise<string> {
     if (error instanceof OpsError || error instanceof BuildError) throw new CommandError(error.message)
     throw error
   }
-}
-
-const MEANING: Readonly<Record<string, string>> = {
-  same: 'it is the one the instance was started with; there is nothing to accept',
-  foreign: 'another implementation wrote its fingerprint, which is left alone; nothing is refused',
 }
 
 function readOptions(args: readonly string[]) {

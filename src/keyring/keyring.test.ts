@@ -1,12 +1,13 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { adopt, claims, isolate, noGenerating, START, sealer, settings, watchedState } from '../../test/crash/keyring-builders.ts'
-import { signingAlg } from '../config/values.ts'
+import { type SigningAlg, signingAlg } from '../config/values.ts'
 import { fromUtf8, utf8 } from '../crypto/bytes.ts'
 import { PortError } from '../ports/error.ts'
 import { keys } from '../ports/keys.ts'
 import type { Sealer } from '../ports/sealer.ts'
 import type { State } from '../ports/state.ts'
+import { generateKeyPair } from './key-pair.ts'
 import { slotKid } from './slot.ts'
 
 const FIRST_KID = await slotKid({ instance: 'acme', alg: 'ES256', period: 0, counter: 0 })
@@ -84,6 +85,21 @@ describe('the first key of a ring', () => {
     const late = isolate({ state, clock, generate: noGenerating })
     expect(decodeProtectedHeader(await early.sign('ES256', 'JWT', claims(clock))).kid).toBe(FIRST_KID)
     expect(decodeProtectedHeader(await late.sign('ES256', 'JWT', claims(clock))).kid).toBe(FIRST_KID)
+  })
+
+  it('is made by the first request that needs its ring, which waits for it, and by none that needs another', async () => {
+    const { state, clock } = watchedState()
+    const made: string[] = []
+    const generate = (alg: SigningAlg) => {
+      made.push(alg)
+      return generateKeyPair(alg)
+    }
+    const keyring = isolate({ state, clock, generate, settings: settings({ rings: ['ES256', 'RS256'] }) })
+    await keyring.sign('ES256', 'JWT', claims(clock))
+    expect(made).toEqual(['ES256'])
+    const tokens = await Promise.all([1, 2].map(() => keyring.sign('RS256', 'JWT', claims(clock))))
+    expect(new Set(tokens.map((token) => decodeProtectedHeader(token).kid)).size).toBe(1)
+    expect((await state.list(keys.signingKeys('RS256'))).entries).toHaveLength(1)
   })
 
   it('of a ring whose keys were all retired is of the running period', async () => {

@@ -218,7 +218,11 @@ export function createKeyring(parts: KeyringParts): Keyring {
       }
     },
 
-    reseal: (how) => resealSigningKeys({ state, sealer, instance, log }, how),
+    async reseal(how) {
+      const report = await resealSigningKeys({ state, sealer, instance, log }, how)
+      await rings.reread() // what this isolate is asked next should say so
+      return report
+    },
 
     async stale() {
       const are = await Promise.all((await rings.current()).map(({ record }) => isSealStale(record, sealer)))

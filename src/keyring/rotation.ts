@@ -23,7 +23,7 @@ export async function succeed(
   if (now < dueAt(keys, making.rotateEvery)) return null
 
   const kid = await successorKid({ ...making, alg }, await listRetiredKids(making.state, alg), now)
-  return createNext(alg, { kid, seenAt: now, activateAt: now + prepublish }, making)
+  return createNext(alg, { kid, seenAt: now, activateAt: now + prepublish }, making, 'system')
 }
 
 /** unix second at which a ring's newest key is as old as keys get, both in seconds. */
@@ -50,19 +50,20 @@ export async function succeedLost(lost: RingKey, alg: SigningAlg, making: KeyMak
   // Its own slot is as good as retired: it may be the one of this period.
   const taken = new Set([...(await listRetiredKids(making.state, alg)), lost.id])
   const kid = await successorKid({ ...making, alg }, taken, now)
-  return createNext(alg, { kid, seenAt: now, activateAt: Math.max(now, lost.activateAt + 1) }, making)
+  return createNext(alg, { kid, seenAt: now, activateAt: Math.max(now, lost.activateAt + 1) }, making, 'operator')
 }
 
 async function createNext(
   alg: SigningAlg,
   named: { kid: string; seenAt: number; activateAt: number },
   making: KeyMaking,
+  by: 'system' | 'operator',
 ): Promise<Kept | null> {
   const record = await makeKey(alg, named, making)
   try {
     const rev = await createSigningKey(making.state, record)
     making.log.info('keyring.next_key', { alg, kid: named.kid })
-    making.audit.record({ event: 'key.made', alg, kid: named.kid, by: 'system' })
+    making.audit.record({ event: 'key.made', alg, kid: named.kid, by })
     return { record, rev }
   } catch (error) {
     if (isPortError(error, 'Exists')) return null

@@ -81,16 +81,21 @@ export async function guardStateSecret(parts: StateSecretParts): Promise<StateSe
  * is lost. Anything but `changed` stays as it is.
  *
  * @returns what was found before
- * @throws PortError as stateSecret; Conflict: somebody accepted another at the same time
+ * @throws PortError as stateSecret
  */
 export async function acceptStateSecret(parts: StateSecretParts): Promise<StateSecretGuard> {
   const { state } = parts
   const { fingerprint, kept } = await look(parts)
-  const found = kept === null ? 'changed' : judge(kept.value, fingerprint)
+  if (kept === null) return keep(fingerprint, parts)
+  const found = judge(kept.value, fingerprint)
   if (found !== 'changed') return found
-  if (kept === null) await state.create(keys.stateSecretFingerprint, utf8(fingerprint), FINGERPRINT_LIFETIME)
-  else await state.update(keys.stateSecretFingerprint, utf8(fingerprint), FINGERPRINT_LIFETIME, kept.rev)
-  return found
+  try {
+    await state.update(keys.stateSecretFingerprint, utf8(fingerprint), FINGERPRINT_LIFETIME, kept.rev)
+    return found
+  } catch (error) {
+    if (isPortError(error, 'Conflict', 'NotFound')) return acceptStateSecret(parts) // somebody else accepts one at the same time
+    throw error
+  }
 }
 
 /** The fingerprint of the present secret, and what is kept of one; read together. Where neither can be read, the secret's reason is given. */

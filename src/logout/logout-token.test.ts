@@ -2,6 +2,7 @@ import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { isolate, random, settings, watchedState } from '../../test/crash/keyring-builders.ts'
 import type { Client } from '../config/policy.ts'
+import { signingAlg } from '../config/values.ts'
 import { logoutToken } from './logout-token.ts'
 
 const url = 'https://id.acme.example'
@@ -10,7 +11,7 @@ const ended = { client_id: 'payroll', subject: 'ada@acme.example', sid: 's1' }
 
 function arranged() {
   const { state, clock } = watchedState()
-  const keyring = isolate({ state, clock, settings: settings({ rings: ['ES256', 'RS256'] }) })
+  const keyring = isolate({ state, clock, settings: settings({ rings: [...signingAlg.options] }) })
   return { parts: { url, keyring, clock, random }, keyring, clock }
 }
 
@@ -48,9 +49,9 @@ describe('a logout token', () => {
     })
   })
 
-  it('is signed with the algorithm the client pins', async () => {
+  it.each(signingAlg.options)('is signed with the algorithm the client pins, %s', async (alg) => {
     const at = arranged()
-    await validated(await logoutToken(ended, { ...client, signing_alg: 'RS256' }, at.parts), at, 'RS256')
+    await validated(await logoutToken(ended, { ...client, signing_alg: alg }, at.parts), at, alg)
   })
 
   it('is refused two minutes later', async () => {

@@ -44,10 +44,7 @@ export type ResealCommand = z.output<(typeof resealCommands)[number]>
  */
 export async function runReseal(asked: ResealCommand, { keyring, sealedSecrets, audit }: ResealParts): Promise<Record<string, unknown>> {
   if (asked.command === 'keyring.replace') {
-    const { alg } = asked
-    const kid = await keyring.replace(alg, asked.kid)
-    if (kid !== null) audit.record({ event: 'key.made', alg, kid, by: 'operator' })
-    return { kid }
+    return { kid: await keyring.replace(asked.alg, asked.kid) }
   }
   const resealed = ({ alg, kid }: KeyName) => audit.record({ event: 'key.resealed', alg, kid, by: 'operator' })
   const { unopenable, ...keys } = await keyring.reseal({ all: asked.all, resealed })

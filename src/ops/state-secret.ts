@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { StateSecretGuard } from '../keyring/state-secret.ts'
+import { isPortError } from '../ports/error.ts'
 
 /** What the commands of the state secret work on. */
 export interface StateSecretCommanded {
@@ -19,15 +20,19 @@ export const stateSecretCommands = [
 export type StateSecretCommand = z.output<(typeof stateSecretCommands)[number]>
 
 /**
- * `found` is what the fingerprint said before; only a `changed` one is `accepted`.
- *
- * @throws PortError Unavailable, NotFound: there is no state secret
+ * `found` is what the fingerprint said before; only a `changed` one is `accepted`. `unreadable`, with the reason, is one that can't be read now or
+ * is none: nothing is accepted unseen.
  */
 export async function runStateSecret(
   { command }: StateSecretCommand,
   { stateSecret }: StateSecretCommanded,
 ): Promise<Record<string, unknown>> {
-  if (command === 'state-secret.status') return { found: await stateSecret.guard() }
-  const found = await stateSecret.accept()
-  return { found, accepted: found === 'changed' }
+  const accepts = command === 'state-secret.accept'
+  try {
+    const found = accepts ? await stateSecret.accept() : await stateSecret.guard()
+    return accepts ? { found, accepted: found === 'changed' } : { found }
+  } catch (error) {
+    if (!isPortError(error, 'Unavailable', 'NotFound')) throw error
+    return { found: 'unreadable', reason: error.message, ...(accepts ? { accepted: false } : {}) }
+  }
 }

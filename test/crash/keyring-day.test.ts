@@ -35,7 +35,7 @@ describe.each([1, 2])('fifty isolates on one store, empty at the start of a day,
         }),
       )
       clock.move(draw(TICK)) // caches are of different ages
-      if ((at - start) % (6 * TICK) === 0) await expectOneSigner(all, signedBy)
+      if ((at - start) % (18 * TICK) === 0) await expectOneSigner(all, signedBy)
       clock.move(at + TICK - clock.seconds())
     }
 

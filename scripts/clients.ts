@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { Documents } from '../src/config/documents.ts'
 import { duration } from '../src/config/values.ts'
 import { fromUtf8 } from '../src/crypto/bytes.ts'
 import { Refusal } from '../src/http/refusal.ts'
 import { type ClientCommand, LONGEST_OVERLAP, runClients } from '../src/ops/client-secrets.ts'
-import { PortError } from '../src/ports/error.ts'
-import { CommandError, checkRegion, HelpWanted, runAsProcess } from './aws/command.ts'
+import { CommandError, readArguments, runAsProcess } from './aws/command.ts'
 import { openParameters } from './aws/parameters.ts'
-import { BuildError, build, ROOT } from './build.ts'
+import { AWS_USAGE, awsOptions, awsTarget, isForAws } from './aws/target.ts'
+import { build } from './build.ts'
 import { listing, parseAnswer } from './clients/answers.ts'
-import { callOps, OpsError } from './ops-client.ts'
-import { readOpsKey } from './ops-key.ts'
+import { callOps } from './ops-client.ts'
+import { forPeople, opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run clients -- list | show <id> | rotate <id> | purge <id> [options]
 The secrets of clients whose row in config/policy.yaml says \`secret: { generate: true }\`.
@@ -24,12 +22,18 @@ The secrets of clients whose row in config/policy.yaml says \`secret: { generate
   purge <id>        delete what is left of a client that the policy no longer has, or no longer has a secret for there
     --yes             do it: without, it is only said
 On Cloudflare alone (preset embedded) the running issuer is asked:
-  --issuer URL      which (ISSUER in the environment, else that of config/service.yaml)
-  --vars FILE       where OPS_KEY is read from, unless the environment has one (.dev.vars)
+${TARGET_USAGE}
 On AWS (preset aws in config/service.yaml or PRESET, or --aws) it is done in SSM, by the policy on this computer, with AWS_ACCESS_KEY_ID,
 AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment:
-  --aws             whatever the preset
-  --region REGION   AWS_REGION in the environment, else that of config/service.yaml`
+${AWS_USAGE}`
+
+const FLAGS = {
+  overlap: { type: 'string' },
+  force: { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+  ...targetOptions,
+  ...awsOptions,
+} as const
 
 const verbs = ['list', 'show', 'rotate', 'purge'] as const
 
@@ -55,12 +59,10 @@ export async function clients(
   const options = readOptions(args)
   try {
     const documents = await readDocuments()
-    const isAws = options.aws || (process.env.PRESET ?? documents.service.preset) === 'aws'
-    return await run(options, isAws ? onAws(options, documents) : await onIssuer(options, documents))
+    return await run(options, isForAws(options, documents) ? onAws(options, documents) : await onIssuer(options, documents))
   } catch (error) {
     if (error instanceof Refusal) throw new CommandError(`${error.code}: ${error.message}`, { cause: error })
-    const isForPeople = error instanceof OpsError || error instanceof BuildError || error instanceof PortError
-    throw isForPeople ? new CommandError(error.message, { cause: error }) : error
+    throw forPeople(error)
   }
 }
 
@@ -95,17 +97,16 @@ function said(words: string): Outcome {
 }
 
 /** The running issuer, by its operator's route. */
-async function onIssuer({ issuer, vars }: Options, { service }: Documents): Promise<CarryOut> {
-  const target = { issuer: issuer ?? service.issuer, instance: process.env.INSTANCE ?? service.instance, opsKey: await readOpsKey(vars) }
+async function onIssuer(options: Options, documents: Documents): Promise<CarryOut> {
+  const target = await opsTarget(options, documents)
   return (command) => callOps(target, command)
 }
 
 /** The same commands on SSM. What is made here is sealed for nobody: it goes no further than this process. */
-function onAws(options: Options, { service, policy }: Documents): CarryOut {
-  const region = options.region ?? process.env.AWS_REGION ?? service.aws.region
-  if (region === undefined) throw new CommandError('in which region? --region eu-west-1, AWS_REGION, or aws.region in config/service.yaml')
-  const instance = process.env.INSTANCE ?? service.instance
-  const secrets = openParameters({ instance, region: checkRegion(region), keyId: service.aws.parameter_key }, process.env)
+function onAws(options: Options, documents: Documents): CarryOut {
+  const { service, policy } = documents
+  const { instance, region } = awsTarget(options, documents)
+  const secrets = openParameters({ instance, region, keyId: service.aws.parameter_key }, process.env)
   const random = { bytes: (length: number) => new Uint8Array(randomBytes(length)) }
   // Whoever writes to SSM is in CloudTrail.
   const parts = { policy, secrets, clock: { now: () => Date.now() }, random, audit: { record: () => {} } }
@@ -130,16 +131,14 @@ interface Options {
 }
 
 function readOptions(args: readonly string[]): Options {
-  const { values, positionals } = parsed(args)
-  if (values.help) throw new HelpWanted(USAGE)
+  const { values, positionals } = readArguments(args, FLAGS, USAGE)
   const [word, client = '', ...rest] = positionals
   const verb = verbs.find((one) => one === word)
   if (verb === undefined || rest.length > 0 || (client === '') !== (verb === 'list')) throw new CommandError(USAGE)
   if (verb !== 'rotate' && (values.overlap !== undefined || values.force)) throw new CommandError('--overlap and --force are for rotate')
   if (verb !== 'purge' && values.yes) throw new CommandError('--yes is for purge')
-  const issuer = (values.issuer ?? process.env.ISSUER)?.replace(/\/$/, '')
-  const { force, yes, aws, region } = values
-  return { verb, client, overlap: overlapOf(values.overlap ?? '24h'), force, yes, aws, region, issuer, vars: resolve(values.vars) }
+  const { force, yes, aws, region, issuer, vars } = values
+  return { verb, client, overlap: overlapOf(values.overlap ?? '24h'), force, yes, aws, region, issuer, vars }
 }
 
 /** Seconds. */
@@ -148,25 +147,4 @@ function overlapOf(text: string): number {
   if (parsed.data === undefined) throw new CommandError(`--overlap ${text} is neither 0 nor a duration like 12h or 7d`)
   if (parsed.data > LONGEST_OVERLAP) throw new CommandError(`--overlap ${text} is over 7d`)
   return parsed.data
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        overlap: { type: 'string' },
-        force: { type: 'boolean', default: false },
-        yes: { type: 'boolean', default: false },
-        issuer: { type: 'string' },
-        vars: { type: 'string', default: join(ROOT, '.dev.vars') },
-        aws: { type: 'boolean', default: false },
-        region: { type: 'string' },
-        help: { type: 'boolean', default: false, short: 'h' },
-      },
-    })
-  } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
-  }
 }

@@ -21,6 +21,7 @@ const USAGE = `npm start -- [options]
   --aws             keep the records in DynamoDB, SSM and KMS, in an emulator of them that is gone when this stops (npm run start:aws)`
 
 const CONFIG = join(ROOT, 'config')
+const VARS = join(ROOT, '.dev.vars')
 
 const START = 30_000 // ms: a warm start takes about two seconds, a cold one on a busy machine ten
 
@@ -104,7 +105,7 @@ function readOptions(): Options {
       options: {
         port: { type: 'string', default: '8787' },
         'persist-to': { type: 'string', default: join(ROOT, '.wrangler/state') },
-        vars: { type: 'string', default: join(ROOT, '.dev.vars') },
+        vars: { type: 'string', default: VARS },
         config: { type: 'string', default: CONFIG },
         cron: { type: 'boolean', default: true },
         aws: { type: 'boolean', default: false },
@@ -191,11 +192,12 @@ interface Started {
 
 function whereToGo(issuer: string, { service, policy }: Documents, { secrets, recovery, options, aws }: Started): string {
   const people = service.directory.people.filter((person) => !person.suspended).map((person) => person.email)
+  const another = aws === null ? `; another: npm run verifier -- recovery${asksThisOne(issuer, service.issuer, options)}` : ''
   const lines = [
     ['start page', `${issuer}/`],
     ['discovery', `${issuer}/.well-known/openid-configuration`],
     ...(service.signin.picker ? [['sign in as', people.join(', ')]] : []),
-    ...(recovery === null ? [] : [['recovery password', `${recovery} (shown this once; another: npm run verifier -- recovery)`]]),
+    ...(recovery === null ? [] : [['recovery password', `${recovery} (shown this once${another})`]]),
     ['clients', Object.keys(policy.clients).join(', ')],
     ...secrets.map(({ client, variable }) => [`secret of ${client}`, `${variable} in ${relative(process.cwd(), options.vars)}`]),
     ['documents', `service.yaml and policy.yaml in ${relative(process.cwd(), options.config) || '.'} (start again after a change)`],
@@ -206,4 +208,10 @@ function whereToGo(issuer: string, { service, policy }: Documents, { secrets, re
   ]
   const width = Math.max(...lines.map(([name = '']) => name.length))
   return [`\nsluis-edge is ready: ${issuer}\n`, ...lines.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`), ''].join('\n')
+}
+
+/** What a command that asks an issuer has to be told to ask this one; nothing when it would anyway. */
+function asksThisOne(issuer: string, usual: string, { vars }: Options): string {
+  const where = issuer === usual ? '' : ` --issuer ${issuer}`
+  return vars === VARS ? where : `${where} --vars ${relative(process.cwd(), vars)}`
 }

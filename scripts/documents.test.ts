@@ -54,6 +54,11 @@ describe('an error', () => {
     expect(errors({ policy: ['    kind: public\n', ''] })).toEqual(['policy.yaml:6: clients.demo.kind: is missing'])
   })
 
+  test('is said of aliases that would become far more than was written', () => {
+    const levels = ['x', '*a', '*b', '*c', '*d', '*e'].map((item, at) => `${'abcdef'[at]}: &${'abcdef'[at]} [${Array(9).fill(item)}]`)
+    expect(errors({ policy: ['version: 1', `version: 1\n${levels.join('\n')}`] })[0]).toMatch(/^policy\.yaml:1: Excessive alias count/)
+  })
+
   test('about an unknown field names the line of its key', () => {
     expect(errors({ policy: ['    requires:', '    require:\n      - x\n    requires:'] })).toEqual([
       'policy.yaml:10: clients.demo.require: is not a field this version knows',
@@ -66,7 +71,7 @@ describe('an error', () => {
     ).toEqual([
       'service.yaml:2: instance: is a name kept for the layout (private, export, internal, external)',
       'policy.yaml:10: clients.demo.requires[0]: "app:x:y" is no group of this document',
-      'policy.yaml:11: clients.demo.groups: is neither all nor a list of group names',
+      'policy.yaml:11: clients.demo.groups: is neither all nor a list of groups, things and families',
     ])
   })
 

@@ -45,7 +45,13 @@ export function parseYaml({ name, text }: DocumentFile): Parsed {
   const errors = document.errors.map((error) => `${name}:${lines.linePos(error.pos[0]).line}: ${error.message}`)
   const lineOf = (path: Path) => lines.linePos(offsetOf(document, path)).line || 1 // 0: an empty file
   const line = (problem: Problem) => `${name}:${lineOf(problem.path)}: ${formatProblem(problem)}`
-  return { value: errors.length > 0 ? undefined : document.toJS(), errors, lineOf, line }
+  if (errors.length > 0) return { value: undefined, errors, lineOf, line }
+  try {
+    return { value: document.toJS(), errors, lineOf, line }
+  } catch (error) {
+    // aliases of aliases, that a few lines become gigabytes by
+    return { value: undefined, errors: [`${name}:1: ${error instanceof Error ? error.message : error}`], lineOf, line }
+  }
 }
 
 /** The offset of what stands at `path` (of its key, where it has one), or of the nearest thing above it that was written. */

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { parseArgs } from 'node:util'
+import * as z from 'zod'
 import { jsonClient } from '../src/adapters/aws/json-client.ts'
 import { dynamodbState } from '../src/adapters/dynamodb/state.ts'
 import type { Documents } from '../src/config/documents.ts'
-import { PortError } from '../src/ports/error.ts'
 import { type Module, modules } from '../src/ports/layout5.ts'
 import { findMaintenance, liftMaintenance, setMaintenance } from '../src/records/maintenance.ts'
 import { noLog } from '../src/telemetry/log.ts'
-import { CommandError, checkEndpoint, checkRegion, HelpWanted, runAsProcess } from './aws/command.ts'
+import { CommandError, checkEndpoint, readArguments, runAsProcess } from './aws/command.ts'
 import { credentialsOf } from './aws/parameters.ts'
-import { BuildError, build } from './build.ts'
+import { AWS_USAGE, awsOptions, awsTarget, isForAws } from './aws/target.ts'
+import { build } from './build.ts'
 import { callOps, OpsError } from './ops-client.ts'
-import { opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
+import { forPeople, opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run maintenance -- on|off|status [module ...] [options]
 Freezes the records of a module, of ${modules.join(', ')} (oidc): while its flag stands nothing is written there, sign-ins and
@@ -21,20 +21,26 @@ On Cloudflare alone (preset embedded) the running issuer is asked:
 ${TARGET_USAGE}
 On AWS (preset aws in config/service.yaml or PRESET, or --aws) the table is written, with the credentials of the role restore
 (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment): the issuer's own may not.
-  --aws          whatever the preset
-  --region REGION  AWS_REGION in the environment, else that of config/service.yaml`
+${AWS_USAGE}`
+
+const FLAGS = {
+  ...targetOptions,
+  reason: { type: 'string' },
+  ...awsOptions,
+} as const
 
 const ACTIONS = ['on', 'off', 'status'] as const
 type Action = (typeof ACTIONS)[number]
 
 /** What one module's flag is. */
-interface Flag {
-  set: boolean
-  changed?: boolean
-  since?: string
-  by?: string
-  reason?: string
-}
+const flag = z.object({
+  set: z.boolean(),
+  changed: z.boolean().optional(),
+  since: z.string().optional(),
+  by: z.string().optional(),
+  reason: z.string().optional(),
+})
+type Flag = z.output<typeof flag>
 
 if (import.meta.main) await runAsProcess(() => maintenance(process.argv.slice(2), console.log))
 
@@ -43,12 +49,10 @@ export async function maintenance(args: readonly string[], say: (line: string) =
   const { action, named, ...options } = readOptions(args)
   try {
     const { documents } = await build()
-    const isAws = options.aws || (process.env.PRESET ?? documents.service.preset) === 'aws'
-    const flagOf = isAws ? onTable(action, options, documents) : await onIssuer(action, options, documents)
+    const flagOf = isForAws(options, documents) ? onTable(action, options, documents) : await onIssuer(action, options, documents)
     for (const module of named) say(inWords(action, module, await flagOf(module)))
   } catch (error) {
-    const isForPeople = error instanceof OpsError || error instanceof BuildError || error instanceof PortError
-    throw isForPeople ? new CommandError(error.message, { cause: error }) : error
+    throw forPeople(error)
   }
 }
 
@@ -59,7 +63,7 @@ async function onIssuer(action: Action, { reason, issuer, vars }: Options, docum
   return async (module) => {
     const asked = { module, ...(action === 'on' && reason !== undefined ? { reason } : {}) }
     try {
-      return (await callOps(target, { command: `maintenance.${action}`, ...asked })) as unknown as Flag
+      return flag.parse(await callOps(target, { command: `maintenance.${action}`, ...asked }))
     } catch (error) {
       if (!(error instanceof OpsError) || error.status !== 404) throw error
       throw new CommandError(`${target.issuer} does not set the flag itself: it has no OPS_KEY, or is on AWS (--aws)`)
@@ -67,16 +71,14 @@ async function onIssuer(action: Action, { reason, issuer, vars }: Options, docum
   }
 }
 
-function onTable(action: Action, options: Options, { service }: Documents): FlagOf {
-  const region = options.region ?? process.env.AWS_REGION ?? service.aws.region
-  if (region === undefined) throw new CommandError('in which region? --region eu-west-1, AWS_REGION, or aws.region in config/service.yaml')
-  const instance = process.env.INSTANCE ?? service.instance
+function onTable(action: Action, options: Options, documents: Documents): FlagOf {
+  const { instance, region } = awsTarget(options, documents)
   const random = { bytes: (length: number) => new Uint8Array(randomBytes(length)) }
   const clock = { now: () => Date.now() }
   const asked = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? process.env.AWS_ENDPOINT_URL
   const endpoint = asked === undefined ? undefined : checkEndpoint(asked)
   const credentials = credentialsOf(process.env)
-  const client = jsonClient({ service: 'dynamodb', region: checkRegion(region), credentials, endpoint, fetch, clock, random })
+  const client = jsonClient({ service: 'dynamodb', region, credentials, endpoint, fetch, clock, random })
 
   return async (module) => {
     const state = dynamodbState({ client, instance, module, clock, random, restore: true })
@@ -97,9 +99,9 @@ function onTable(action: Action, options: Options, { service }: Documents): Flag
   }
 }
 
-function flagOf({ set, flag }: Awaited<ReturnType<typeof findMaintenance>>): Flag {
-  if (flag === null) return { set }
-  const { at, by, reason } = flag
+function flagOf({ set, flag: standing }: Awaited<ReturnType<typeof findMaintenance>>): Flag {
+  if (standing === null) return { set }
+  const { at, by, reason } = standing
   return { set, since: new Date(at * 1_000).toISOString(), by, ...(reason === undefined ? {} : { reason }) }
 }
 
@@ -118,8 +120,7 @@ interface Options {
 }
 
 function readOptions(args: readonly string[]): Options & { action: Action; named: readonly Module[] } {
-  const { values, positionals } = parsed(args)
-  if (values.help) throw new HelpWanted(USAGE)
+  const { values, positionals } = readArguments(args, FLAGS, USAGE)
   const [word, ...names] = positionals
   const action = ACTIONS.find((one) => one === word)
   if (action === undefined) throw new CommandError(USAGE)
@@ -130,22 +131,4 @@ function readOptions(args: readonly string[]): Options & { action: Action; named
   })
   const { reason, issuer, vars, aws, region } = values
   return { action, named, reason, issuer, vars, aws, region }
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        ...targetOptions,
-        reason: { type: 'string' },
-        aws: { type: 'boolean', default: false },
-        region: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-  } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
-  }
 }

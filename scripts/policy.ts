@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { email } from '../src/config/values.ts'
-import { CommandError, HelpWanted, runAsProcess } from './aws/command.ts'
+import { CommandError, readArguments, runAsProcess } from './aws/command.ts'
 import { ROOT } from './build.ts'
 import { checkExpectations } from './policy/expectations.ts'
 import { explain } from './policy/explain.ts'
@@ -23,6 +22,11 @@ What config/policy.yaml comes to, for one person or for a file of expectations.
   --config DIR                the folder of service.yaml and policy.yaml (config)
 Nothing is written, and nobody is asked: both read files only.`
 
+const FLAGS = {
+  groups: { type: 'string' },
+  config: { type: 'string', default: join(ROOT, 'config') },
+} as const
+
 if (import.meta.main) await runAsProcess(async () => console.log(await policy(process.argv.slice(2))))
 
 /** @returns what to print. @throws CommandError the command, a document or the file is wrong, or an expectation is not met */
@@ -40,8 +44,7 @@ type Options = { config: string } & (
 )
 
 function readOptions(args: readonly string[]): Options {
-  const { values, positionals } = parsed(args)
-  if (values.help) throw new HelpWanted(USAGE)
+  const { values, positionals } = readArguments(args, FLAGS, USAGE)
   const { config } = values
   const [verb, about, client, ...rest] = positionals
   if (about === undefined || rest.length > 0) throw new CommandError(USAGE)
@@ -60,20 +63,4 @@ function groupsOf(text: string | undefined): string[] | undefined {
       if (data === undefined) throw new CommandError(`--groups: ${group} is no address of a directory group`)
       return data
     })
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        groups: { type: 'string' },
-        config: { type: 'string', default: join(ROOT, 'config') },
-        help: { type: 'boolean', default: false, short: 'h' },
-      },
-    })
-  } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
-  }
 }

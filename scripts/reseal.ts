@@ -1,11 +1,10 @@
-import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import type { Documents } from '../src/config/documents.ts'
 import { type SigningAlg, signingAlg } from '../src/config/values.ts'
-import { CommandError, HelpWanted, runAsProcess } from './aws/command.ts'
-import { BuildError, build } from './build.ts'
-import { callOps, OpsError } from './ops-client.ts'
-import { opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
+import { CommandError, readArguments, runAsProcess } from './aws/command.ts'
+import { build } from './build.ts'
+import { callOps } from './ops-client.ts'
+import { forPeople, opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run reseal -- [options]
 Has the running issuer seal its signing keys, and on preset embedded its secrets, under the SEAL_KEY of now, where an earlier one sealed them.
@@ -40,9 +39,8 @@ export async function reseal(
     const words = kid === null ? 'somebody else made its successor just now' : `${lost.alg}:${kid} signs in place of ${lost.kid}`
     return { words, done: true }
   } catch (error) {
-    if (error instanceof OpsError || error instanceof BuildError) throw new CommandError(error.message)
     if (error instanceof z.ZodError) throw new CommandError('the issuer answered otherwise than this version does: deploy it first')
-    throw error
+    throw forPeople(error)
   }
 }
 
@@ -66,22 +64,12 @@ function line(what: string, { resealed, left, unopenable }: z.output<typeof repo
 }
 
 function readOptions(args: readonly string[]) {
-  try {
-    const options = {
-      ...targetOptions,
-      all: { type: 'boolean', default: false },
-      replace: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
-    } as const
-    const { values } = parseArgs({ args: [...args], options })
-    if (values.help) throw new HelpWanted(USAGE)
-    const lost = values.replace === undefined ? null : keyName(values.replace)
-    if (lost !== null && values.all) throw new CommandError('--replace and --all are two commands: run one after the other')
-    return { lost, all: values.all, issuer: values.issuer, vars: values.vars }
-  } catch (error) {
-    if (error instanceof CommandError) throw error
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
-  }
+  const flags = { ...targetOptions, all: { type: 'boolean', default: false }, replace: { type: 'string' } } as const
+  const { values, positionals } = readArguments(args, flags, USAGE)
+  if (positionals.length > 0) throw new CommandError(USAGE)
+  const lost = values.replace === undefined ? null : keyName(values.replace)
+  if (lost !== null && values.all) throw new CommandError('--replace and --all are two commands: run one after the other')
+  return { lost, all: values.all, issuer: values.issuer, vars: values.vars }
 }
 
 /** `ES256:2b9Xo...`, as logs and reports name a key. */

@@ -1,36 +1,40 @@
 import { randomBytes } from 'node:crypto'
-import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { parseArgs } from 'node:util'
 import type { Documents } from '../src/config/documents.ts'
 import { type Bytes, utf8 } from '../src/crypto/bytes.ts'
-import { PortError } from '../src/ports/error.ts'
 import { secretAddress } from '../src/ports/keys.ts'
 import { secretPath } from '../src/ports/layout5.ts'
 import { SECRET_VALUE_LIMIT } from '../src/ports/secrets.ts'
 import { clientSecretPath } from '../src/records/client-secret.ts'
 import { documents as secretDocuments } from '../src/records/external-documents.ts'
-import { CommandError, checkRegion, HelpWanted, runAsProcess } from './aws/command.ts'
+import { CommandError, readArguments, runAsProcess } from './aws/command.ts'
 import { makeStateSecret, openParameters, putUnlessSame } from './aws/parameters.ts'
-import { BuildError, build, ROOT } from './build.ts'
-import { callOps, OpsError } from './ops-client.ts'
-import { readOpsKey } from './ops-key.ts'
+import { AWS_USAGE, awsOptions, awsTarget, isForAws } from './aws/target.ts'
+import { build } from './build.ts'
+import { callOps } from './ops-client.ts'
+import { forPeople, opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run seed -- <address> [options]
 Puts a client's secret where the issuer reads it, at the address its row in config/policy.yaml names. The secret is asked for, or read from
 standard input. Doing it again with the same secret changes nothing a client sees. What a provider of signin.providers gave you goes the same
 way to internal/oidc/signin/<provider>/client-id and internal/oidc/signin/<provider>/client-secret.
-  --generate        draw one (32 random bytes, base64url) and print it on standard output
-  --dry-run         say what would be done
+  --generate     draw one (32 random bytes, base64url) and print it on standard output
+  --dry-run      say what would be done
 On Cloudflare alone (preset embedded) the running issuer is asked:
-  --issuer URL      which (ISSUER in the environment, else that of config/service.yaml)
-  --vars FILE       where OPS_KEY is read from, unless the environment has one (.dev.vars)
+${TARGET_USAGE}
 On AWS (preset aws in config/service.yaml or PRESET, or --aws) it is put into SSM, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
 AWS_SESSION_TOKEN of the environment:
-  --aws             whatever the preset
-  --region REGION   AWS_REGION in the environment, else that of config/service.yaml
-  --state-secret    make the state secret (32 random bytes) instead, when there is none`
+${AWS_USAGE}
+  --state-secret   make the state secret (32 random bytes) instead, when there is none`
+
+const FLAGS = {
+  generate: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  'state-secret': { type: 'boolean', default: false },
+  ...targetOptions,
+  ...awsOptions,
+} as const
 
 const STATE_SECRET = 'internal/oidc/state-secret'
 
@@ -40,12 +44,11 @@ async function main(): Promise<void> {
   try {
     const options = readOptions()
     const { documents } = await build()
-    const isAws = options.aws || (process.env.PRESET ?? documents.service.preset) === 'aws'
+    const isAws = isForAws(options, documents)
     if (options.stateSecret) await seedStateSecret(isAws, options, documents)
     else await seedClient(isAws, options, documents)
   } catch (error) {
-    const isForPeople = error instanceof OpsError || error instanceof BuildError || error instanceof PortError
-    throw isForPeople ? new CommandError(error.message, { cause: error }) : error
+    throw forPeople(error)
   }
 }
 
@@ -86,8 +89,8 @@ interface Destination {
 }
 
 /** The running issuer, by its operator's route. */
-async function onIssuer({ issuer, vars }: Options, { service }: Documents): Promise<Destination> {
-  const target = { issuer: issuer ?? service.issuer, instance: process.env.INSTANCE ?? service.instance, opsKey: await readOpsKey(vars) }
+async function onIssuer(options: Options, documents: Documents): Promise<Destination> {
+  const target = await opsTarget(options, documents)
   return {
     nameOf: (path) => `${path} of instance ${target.instance} at ${target.issuer}`,
     async put(path, value) {
@@ -97,11 +100,9 @@ async function onIssuer({ issuer, vars }: Options, { service }: Documents): Prom
   }
 }
 
-function onAws(options: Options, { service }: Documents) {
-  const region = options.region ?? process.env.AWS_REGION ?? service.aws.region
-  if (region === undefined) throw new CommandError('in which region? --region eu-west-1, AWS_REGION, or aws.region in config/service.yaml')
-  const instance = process.env.INSTANCE ?? service.instance
-  const secrets = openParameters({ instance, region: checkRegion(region), keyId: service.aws.parameter_key }, process.env)
+function onAws(options: Options, documents: Documents) {
+  const { instance, region } = awsTarget(options, documents)
+  const secrets = openParameters({ instance, region, keyId: documents.service.aws.parameter_key }, process.env)
   return {
     secrets,
     nameOf: (path: string) => `parameter ${secretPath(path, instance)} in ${region}`,
@@ -122,34 +123,12 @@ interface Options {
 }
 
 function readOptions(): Options {
-  const { values, positionals } = parsed()
+  const { values, positionals } = readArguments(process.argv.slice(2), FLAGS, USAGE)
   const [path = '', ...rest] = positionals
   const stateSecret = values['state-secret']
-  if (values.help) throw new HelpWanted(USAGE)
   if (rest.length > 0 || (path === '') !== stateSecret) throw new CommandError(USAGE)
-  const issuer = (values.issuer ?? process.env.ISSUER)?.replace(/\/$/, '')
-  const { generate, 'dry-run': dryRun, aws, region } = values
-  return { path, generate, dryRun, aws, region, stateSecret, issuer, vars: resolve(values.vars) }
-}
-
-function parsed() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        generate: { type: 'boolean', default: false },
-        'dry-run': { type: 'boolean', default: false },
-        aws: { type: 'boolean', default: false },
-        region: { type: 'string' },
-        'state-secret': { type: 'boolean', default: false },
-        issuer: { type: 'string' },
-        vars: { type: 'string', default: join(ROOT, '.dev.vars') },
-        help: { type: 'boolean', default: false, short: 'h' },
-      },
-    })
-  } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
-  }
+  const { generate, 'dry-run': dryRun, aws, region, issuer, vars } = values
+  return { path, generate, dryRun, aws, region, stateSecret, issuer, vars }
 }
 
 /** The client whose secret is at the address, or the provider it is from. A secret nobody reads is a typing error. */

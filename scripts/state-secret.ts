@@ -1,9 +1,8 @@
-import { parseArgs } from 'node:util'
 import type { Documents } from '../src/config/documents.ts'
-import { CommandError, HelpWanted, runAsProcess } from './aws/command.ts'
-import { BuildError, build } from './build.ts'
-import { callOps, OpsError } from './ops-client.ts'
-import { opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
+import { CommandError, readArguments, runAsProcess } from './aws/command.ts'
+import { build } from './build.ts'
+import { callOps } from './ops-client.ts'
+import { forPeople, opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run state-secret -- status|accept [options]
 Whether the running issuer has the state secret it was started with; accept makes the present one the instance's.
@@ -36,21 +35,13 @@ export async function stateSecret(
       ? `changed: ${target.issuer} does not serve`
       : `${found}: ${MEANING[String(found)] ?? 'not an answer we know'}`
   } catch (error) {
-    if (error instanceof OpsError || error instanceof BuildError) throw new CommandError(error.message)
-    throw error
+    throw forPeople(error)
   }
 }
 
 function readOptions(args: readonly string[]) {
-  try {
-    const options = { ...targetOptions, help: { type: 'boolean', short: 'h', default: false } } as const
-    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
-    if (values.help) throw new HelpWanted(USAGE)
-    const [action, ...rest] = positionals
-    if ((action !== 'status' && action !== 'accept') || rest.length > 0) throw new CommandError(USAGE)
-    return { action, issuer: values.issuer, vars: values.vars } as const
-  } catch (error) {
-    if (error instanceof CommandError) throw error
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
-  }
+  const { values, positionals } = readArguments(args, targetOptions, USAGE)
+  const [action, ...rest] = positionals
+  if ((action !== 'status' && action !== 'accept') || rest.length > 0) throw new CommandError(USAGE)
+  return { action, issuer: values.issuer, vars: values.vars } as const
 }

@@ -1,18 +1,17 @@
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import type { Documents } from '../src/config/documents.ts'
 import type { Bytes } from '../src/crypto/bytes.ts'
 import { passwordSecret, SALT_LENGTH } from '../src/crypto/srp/password.ts'
 import { signInSrp, verifierFrom } from '../src/crypto/srp/srp.ts'
-import { PortError } from '../src/ports/error.ts'
 import { secretAddress } from '../src/ports/keys.ts'
 import { secretPath } from '../src/ports/layout5.ts'
 import { writeVerifier } from '../src/records/verifier.ts'
-import { CommandError, checkRegion, HelpWanted, runAsProcess } from './aws/command.ts'
+import { CommandError, readArguments, runAsProcess } from './aws/command.ts'
 import { openParameters } from './aws/parameters.ts'
-import { BuildError, build } from './build.ts'
-import { callOps, OpsError } from './ops-client.ts'
-import { opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
+import { AWS_USAGE, awsOptions, awsTarget, isForAws } from './aws/target.ts'
+import { build } from './build.ts'
+import { callOps } from './ops-client.ts'
+import { forPeople, opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run verifier -- recovery|conformance [options]
 Draws a new password for the account, puts a verifier of it where the issuer reads it, and prints the password, this once, on standard output.
@@ -22,8 +21,13 @@ On Cloudflare alone (preset embedded) the running issuer is asked:
 ${TARGET_USAGE}
 On AWS (preset aws in config/service.yaml or PRESET, or --aws) it is put into SSM, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
 AWS_SESSION_TOKEN of the environment:
-  --aws            whatever the preset
-  --region REGION  AWS_REGION in the environment, else that of config/service.yaml`
+${AWS_USAGE}`
+
+const FLAGS = {
+  ...targetOptions,
+  'dry-run': { type: 'boolean', default: false },
+  ...awsOptions,
+} as const
 
 /** Nothing that reads like another letter or digit: it is typed from paper, once in years. */
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789'
@@ -48,14 +52,12 @@ async function main(args: readonly string[]): Promise<void> {
   const options = readOptions(args)
   try {
     const { documents } = await build()
-    const isAws = options.aws || (process.env.PRESET ?? documents.service.preset) === 'aws'
-    const destination = isAws ? onAws(options, documents) : await onIssuer(options, documents)
+    const destination = isForAws(options, documents) ? onAws(options, documents) : await onIssuer(options, documents)
     await putVerifier(options, destination)
     if (!hasAccount(options.account, documents))
       console.error(`config/service.yaml has no ${options.account}: until it does, nobody signs in so`)
   } catch (error) {
-    const isForPeople = error instanceof OpsError || error instanceof BuildError || error instanceof PortError
-    throw isForPeople ? new CommandError(error.message, { cause: error }) : error
+    throw forPeople(error)
   }
 }
 
@@ -92,11 +94,9 @@ async function onIssuer(options: Options, documents: Documents): Promise<Destina
   }
 }
 
-function onAws({ account, region: asked }: Options, { service }: Documents): Destination {
-  const region = asked ?? process.env.AWS_REGION ?? service.aws.region
-  if (region === undefined) throw new CommandError('in which region? --region eu-west-1, AWS_REGION, or aws.region in config/service.yaml')
-  const instance = process.env.INSTANCE ?? service.instance
-  const secrets = openParameters({ instance, region: checkRegion(region), keyId: service.aws.parameter_key }, process.env)
+function onAws({ account, ...options }: Options, documents: Documents): Destination {
+  const { instance, region } = awsTarget(options, documents)
+  const secrets = openParameters({ instance, region, keyId: documents.service.aws.parameter_key }, process.env)
   return {
     name: `parameter ${secretPath(ADDRESSES[account], instance)} in ${region}`,
     put: (document) => secrets.put(ADDRESSES[account], document),
@@ -113,28 +113,9 @@ interface Options {
 }
 
 function readOptions(args: readonly string[]): Options {
-  const { values, positionals } = parsed(args)
-  if (values.help) throw new HelpWanted(USAGE)
+  const { values, positionals } = readArguments(args, FLAGS, USAGE)
   const [account, ...rest] = positionals
   if ((account !== 'recovery' && account !== 'conformance') || rest.length > 0) throw new CommandError(USAGE)
   const { 'dry-run': dryRun, aws, region, issuer, vars } = values
   return { account, dryRun, aws, region, issuer, vars }
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        ...targetOptions,
-        'dry-run': { type: 'boolean', default: false },
-        aws: { type: 'boolean', default: false },
-        region: { type: 'string' },
-        help: { type: 'boolean', default: false, short: 'h' },
-      },
-    })
-  } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
-  }
 }

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import type { Documents } from '../src/config/documents.ts'
 import type { WorkspaceCommand } from '../src/ops/workspaces.ts'
-import { CommandError, HelpWanted, runAsProcess } from './aws/command.ts'
-import { BuildError, build } from './build.ts'
-import { callOps, OpsError } from './ops-client.ts'
-import { opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
+import { CommandError, readArguments, runAsProcess } from './aws/command.ts'
+import { build } from './build.ts'
+import { callOps } from './ops-client.ts'
+import { forPeople, opsTarget, TARGET_USAGE, targetOptions } from './ops-target.ts'
 
 const USAGE = `npm run workspace -- connect | list | probe <id> | refresh <id> | disconnect <id> [options]
 The Google Workspaces whose people may sign in. The running issuer is asked.
@@ -24,8 +23,42 @@ The Google Workspaces whose people may sign in. The running issuer is asked.
     --yes             do it: without, it is only said
 ${TARGET_USAGE}`
 
+const FLAGS = {
+  key: { type: 'string' },
+  admin: { type: 'string' },
+  workspace: { type: 'string' },
+  serve: { type: 'string' },
+  groups: { type: 'string' },
+  yes: { type: 'boolean', default: false },
+  ...targetOptions,
+} as const
+
 const verbs = ['connect', 'list', 'probe', 'refresh', 'disconnect'] as const
 type Verb = (typeof verbs)[number]
+
+const shown = z.object({
+  workspace: z.string(),
+  admin: z.string(),
+  domains: z.array(z.string()),
+  serve: z.array(z.string()),
+  sync_groups: z.array(z.string()),
+})
+
+const listed = shown.extend({
+  contested: z.array(z.string()),
+  read_at: z.string().nullable(),
+  people: z.number().nullable(),
+  groups: z.number().nullable(),
+  probe: z.object({ ok: z.boolean(), reason: z.string().nullable() }).nullable(),
+})
+
+const answers = {
+  connect: shown.extend({ outcome: z.enum(['connected', 'reconnected']) }),
+  list: z.object({ workspaces: z.array(listed) }),
+  probe: z.object({ workspace: z.string(), domains: z.array(z.string()) }),
+  refresh: z.object({ workspace: z.string() }),
+  disconnect: z.object({ workspace: z.string() }),
+}
 
 if (import.meta.main) await runAsProcess(async () => console.log(await workspace(process.argv.slice(2))))
 
@@ -37,14 +70,13 @@ export async function workspace(
 ): Promise<string> {
   const options = readOptions(args)
   if (options.verb === 'disconnect' && !options.yes)
-    return `would forget Workspace ${options.id}, its key and its people, who could sign in no more: say --yes`
+    return `would forget Workspace ${options.id}, its key and its people, who can sign in no more once lifetimes.hold is over: say --yes`
   try {
     const command = await commandOf(options)
     const target = await opsTarget(options, await readDocuments())
     return inWords(options.verb, await ask(target, command))
   } catch (error) {
-    if (error instanceof OpsError || error instanceof BuildError) throw new CommandError(error.message, { cause: error })
-    throw error
+    throw forPeople(error)
   }
 }
 
@@ -80,30 +112,6 @@ async function readKey(file: string): Promise<string> {
 function listOf(text: string): string[] {
   if (text === 'all') return []
   return text.split(',').flatMap((name) => name.trim() || [])
-}
-
-const shown = z.object({
-  workspace: z.string(),
-  admin: z.string(),
-  domains: z.array(z.string()),
-  serve: z.array(z.string()),
-  sync_groups: z.array(z.string()),
-})
-
-const listed = shown.extend({
-  contested: z.array(z.string()),
-  read_at: z.string().nullable(),
-  people: z.number().nullable(),
-  groups: z.number().nullable(),
-  probe: z.object({ ok: z.boolean(), reason: z.string().nullable() }).nullable(),
-})
-
-const answers = {
-  connect: shown.extend({ outcome: z.enum(['connected', 'reconnected']) }),
-  list: z.object({ workspaces: z.array(listed) }),
-  probe: z.object({ workspace: z.string(), domains: z.array(z.string()) }),
-  refresh: z.object({ workspace: z.string() }),
-  disconnect: z.object({ workspace: z.string() }),
 }
 
 function inWords(verb: Verb, answer: Record<string, unknown>): string {
@@ -161,8 +169,7 @@ interface Options {
 }
 
 function readOptions(args: readonly string[]): Options {
-  const { values, positionals } = parsed(args)
-  if (values.help) throw new HelpWanted(USAGE)
+  const { values, positionals } = readArguments(args, FLAGS, USAGE)
   const [word, id = '', ...rest] = positionals
   const verb = verbs.find((one) => one === word)
   if (verb === undefined || rest.length > 0) throw new CommandError(USAGE)
@@ -172,22 +179,4 @@ function readOptions(args: readonly string[]): Options {
   if (verb === 'connect' && (key === '' || admin === '')) throw new CommandError('connect needs --key FILE and --admin ADDRESS')
   if (serve === '' || groups === '') throw new CommandError(`--${serve === '' ? 'serve' : 'groups'} is empty: name some, or all`)
   return { verb, id, key, admin, workspace, serve, groups, yes, issuer, vars }
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    const options = {
-      key: { type: 'string' },
-      admin: { type: 'string' },
-      workspace: { type: 'string' },
-      serve: { type: 'string' },
-      groups: { type: 'string' },
-      yes: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-      ...targetOptions,
-    } as const
-    return parseArgs({ args: [...args], allowPositionals: true, options })
-  } catch (error) {
-    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
-  }
 }

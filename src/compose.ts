@@ -6,6 +6,8 @@ import { type Adapters, adaptersOf } from './compose/adapters.ts'
 import { checkRole, type Env, googleEndpoints, opsKey, type Platform } from './compose/env.ts'
 import { composeGoogle } from './compose/google.ts'
 import { limits, noLimits } from './compose/limits.ts'
+import { maintainedSeals, sealsCheck } from './compose/seals.ts'
+import { familyStaleness, staleness } from './compose/staleness.ts'
 import type { Policy } from './config/policy.ts'
 import { DocumentError } from './config/problems.ts'
 import { type Service, withVars } from './config/service.ts'
@@ -16,9 +18,9 @@ import { heldDirectory } from './directory/held.ts'
 import { localDirectory } from './directory/local/local.ts'
 import { DIRECTORY_ACR, RECOVERY_ACR } from './issuer/acr.ts'
 import { createClientSecrets } from './issuer/client-secrets.ts'
-import type { Readiness, StoreCheck } from './issuer/health.ts'
+import type { Readiness } from './issuer/health.ts'
 import type { Issuer, Limits } from './issuer/issuer.ts'
-import { createKeyring, type Keyring } from './keyring/keyring.ts'
+import { createKeyring } from './keyring/keyring.ts'
 import { acceptStateSecret, stateSecret as stateSecretOf } from './keyring/state-secret.ts'
 import { type StateSecretGate, stateSecretGate } from './keyring/state-secret-gate.ts'
 import { LOGOUT_TOKEN_LIFETIME } from './logout/logout-token.ts'
@@ -29,9 +31,8 @@ import { longestToken } from './policy/lifetimes.ts'
 import type { Blob } from './ports/blob.ts'
 import { cachedSecrets } from './ports/cached-secrets.ts'
 import { PortError } from './ports/error.ts'
-import { type MaintenanceGate, maintainedIndex, maintainedSecrets, maintainedState, maintenanceGate } from './ports/maintenance.ts'
-import type { Clock } from './ports/platform.ts'
-import type { Resealable, Sealer } from './ports/sealer.ts'
+import { maintainedIndex, maintainedSecrets, maintainedState, maintenanceGate } from './ports/maintenance.ts'
+import type { Sealer } from './ports/sealer.ts'
 import type { Trigger } from './ports/trigger.ts'
 import { hasEndings } from './records/ending.ts'
 import { type RecoverySwitch, recoverySwitch } from './records/recovery-off.ts'
@@ -42,8 +43,7 @@ import { countAudited } from './telemetry/audited.ts'
 import { measuredBlob, measuredSealer, measuredSecrets, measuredState, portCalls } from './telemetry/measured-ports.ts'
 import { type Meter, noMeter } from './telemetry/metrics.ts'
 import { budgetOf } from './ticks/budget.ts'
-import { isStale, parseJournal } from './ticks/journal.ts'
-import { type Tick, type TickFamily, type Ticks, ticksFor } from './ticks/tick.ts'
+import { type Tick, type Ticks, ticksFor } from './ticks/tick.ts'
 
 export type { Adapters } from './compose/adapters.ts'
 export type { Env } from './compose/env.ts'
@@ -311,55 +311,6 @@ function audited(tick: Tick, audit: Audit): Tick {
       } finally {
         await audit.flush()
       }
-    },
-  }
-}
-
-/** A tick that has not gone well for a while: its work waits, and nobody is refused for it. */
-function staleness(tick: Tick, runners: Runners, clock: Clock): StoreCheck {
-  return { name: `tick ${tick.kind}:${tick.target}`, concern: () => staleWords(tick, runners, clock) }
-}
-
-/** The same of each of a family's. */
-function familyStaleness({ kind, all }: TickFamily, runners: Runners, clock: Clock): StoreCheck {
-  return {
-    name: `ticks ${kind}`,
-    async concern() {
-      const said = await Promise.all((await all()).map(async (tick) => [tick.target, await staleWords(tick, runners, clock)] as const))
-      const stale = said.filter(([, words]) => words !== null)
-      return stale.length === 0 ? null : stale.map(([target, words]) => `${target}: ${words}`).join('; ')
-    },
-  }
-}
-
-async function staleWords({ kind, target, every }: Tick, runners: Runners, clock: Clock): Promise<string | null> {
-  const journal = parseJournal(await runners.status({ kind, target }))
-  if (!isStale(journal, every, clock.now())) return null
-  const last = journal?.good ?? null
-  const when = last === null ? 'has not run yet' : `last went well at ${new Date(last.finishedAt).toISOString()}`
-  return `it is due every ${every} min and ${when}: is the cron running? What failed is in the log, tick.failed`
-}
-
-/** Sealing anew is writing. */
-function maintainedSeals(secrets: Resealable, gate: MaintenanceGate): Resealable {
-  return {
-    stale: () => secrets.stale(),
-    async reseal() {
-      await gate.pass()
-      return secrets.reseal()
-    },
-  }
-}
-
-/** While there is one, the key that made it may not go. */
-function sealsCheck(keyring: Keyring, secrets: Resealable | undefined): StoreCheck {
-  return {
-    name: 'seals',
-    async concern() {
-      const counts = await Promise.allSettled([keyring.stale(), secrets?.stale() ?? 0])
-      // Of a store that is away its own check says so.
-      const [keys = 0, values = 0] = counts.map((count) => (count.status === 'fulfilled' ? count.value : 0))
-      return keys + values === 0 ? null : `${keys} signing keys and ${values} secrets stand under an earlier SEAL_KEY: npm run reseal`
     },
   }
 }

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { isInstanceName } from '../../src/ports/layout5.ts'
 
 /** What keeps a command from being carried out, in words for the person who typed it. */
@@ -18,6 +18,32 @@ export async function runAsProcess(command: () => void | Promise<void>): Promise
     if (error instanceof HelpWanted) return console.log(error.message)
     console.error(error.message)
     process.exitCode = 1
+  }
+}
+
+const HELP = { help: { type: 'boolean', short: 'h' } } as const
+
+type Arguments<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ allowPositionals: true; options: Options & typeof HELP }>
+>
+
+/**
+ * What a command was given: options, and what stands beside them.
+ *
+ * @throws CommandError an option it does not have, or one without its value. HelpWanted
+ */
+export function readArguments<const Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+  usage: string,
+): Arguments<Options> {
+  try {
+    const read: Arguments<Options> = parseArgs({ args: [...args], allowPositionals: true, options: { ...options, ...HELP } })
+    if ('help' in read.values) throw new HelpWanted(usage)
+    return read
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
   }
 }
 

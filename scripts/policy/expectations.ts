@@ -61,6 +61,9 @@ function strangers(one: Expectation, { directory }: Standing, path: Path, { poli
     )
   return [
     ...(countOf(one) === 0 ? [{ path, message: 'expects nothing: holds, not_holds, admitted, refused or token_groups' }] : []),
+    ...(one.groups !== undefined && !one.person.includes('@')
+      ? [{ path: [...path, 'groups'], message: `is not for ${one.person}: an account is in no directory` }]
+      : []),
     ...nowhere(one.person, directory, [...path, 'person'], service.directory.kind === 'local' ? serviceName : null),
     ...(['holds', 'not_holds'] as const).flatMap((key) => unknown(key, isGroup, 'group')),
     ...(['admitted', 'refused'] as const).flatMap((key) => unknown(key, isAudience, 'client and no resource')),

@@ -25,6 +25,7 @@ export async function explain(question: Question, documents: PolicyDocuments): P
   if (question.client !== undefined && declared(policy.clients, question.client) === undefined) {
     throw new CommandError(`the policy has no client ${question.client}. It has: ${Object.keys(policy.clients).join(', ') || 'none'}`)
   }
+  if (!person.includes('@') && question.groups !== undefined) throw new CommandError(`--groups: ${person} is an account, in no directory`)
   const standing = await standingOf(person, question.groups, documents)
   if (standing.directory.state === 'refused') return refused(standing, standing.directory.reason, documents)
   return [

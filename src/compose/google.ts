@@ -5,7 +5,7 @@ import { googleDirectory } from '../directory/google/google.ts'
 import { type GoogleTick, googleTicks } from '../directory/google/ticks.ts'
 import type { WorkspacesParts } from '../directory/google/workspaces.ts'
 import { cachedSecrets } from '../ports/cached-secrets.ts'
-import { maintainedSecrets, maintainedState, maintenanceGate } from '../ports/maintenance.ts'
+import { maintainedBlob, maintainedSecrets, maintainedState, maintenanceGate } from '../ports/maintenance.ts'
 import type { Tick, Ticks } from '../ticks/tick.ts'
 import type { ModuleStores } from './adapters.ts'
 import type { Platform } from './env.ts'
@@ -23,7 +23,7 @@ export function composeGoogle(stores: ModuleStores, platform: Platform, endpoint
   const gate = maintenanceGate(stores.state, 'google', clock)
   const state = maintainedState(stores.state, gate)
   const secrets = maintainedSecrets(cachedSecrets(stores.secrets, clock), gate)
-  const { blob } = stores
+  const blob = maintainedBlob(stores.blob, gate) // a Workspace that is let go goes whole or not at all
   const clients = clientMaker({ secrets, fetch, clock, random, endpoints })
   const { probe, refresh, refreshes } = googleTicks({ state, blob, clients, clock, random, log })
   const asTick = (tick: GoogleTick): Tick => ({ ...tick, module: 'google', state, paused: gate.isSet })

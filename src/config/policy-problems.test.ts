@@ -292,6 +292,22 @@ describe('the name of a client', () => {
   })
 })
 
+test('no name of a document is one that objects keep for themselves: it would be left out without a word', () => {
+  const document = `{
+    "vocabulary": {
+      "scopes": { "app": {}, "__proto__": {} },
+      "things": { "demo": { "scopes": ["app"], "roles": { "user": [], "__proto__": ["user"] } }, "__proto__": { "scopes": ["app"], "roles": {} } }
+    },
+    "groups": { "app:demo:user": { "matchers": [{ "github": { "repository": "acme/x", "__proto__": "main" } }] } }
+  }`
+  expect(said(JSON.parse(document)).map((line) => line.replace(': is a name JavaScript keeps for itself', ''))).toEqual([
+    'vocabulary.scopes.__proto__',
+    'vocabulary.things.__proto__',
+    'vocabulary.things.demo.roles.__proto__',
+    'groups["app:demo:user"].matchers[0].github.__proto__',
+  ])
+})
+
 describe('a resource', () => {
   test('is an absolute URI without a fragment', () => {
     for (const id of ['https://api.acme.example', 'https://api.acme.example/v1?x', 'urn:acme:api'])

@@ -38,12 +38,24 @@ export function policyProblems(document: unknown, service: ServiceFacts): Proble
   ]
 }
 
-// zod leaves this key out of a record without a word, so it would be a client that isn't there.
+// zod leaves this key out of a record without a word, so it would be a client that isn't there, or a claim that a matcher does not hold to.
 function unmappableNames(document: unknown): Problem[] {
-  const tables = ['groups', 'clients', 'resources'].filter((table) =>
-    entries(field(document, table)).some(([name]) => name === '__proto__'),
-  )
-  return tables.map((table) => ({ path: [table, '__proto__'], message: 'is a name JavaScript keeps for itself' }))
+  const below = (path: Path): unknown => path.reduce((value: unknown, step) => field(value, String(step)), document)
+  const things: Path = ['vocabulary', 'things']
+  const tables: { path: Path; table: unknown }[] = [
+    ...[['groups'], ['clients'], ['resources'], ['vocabulary', 'scopes'], things].map((path) => ({ path, table: below(path) })),
+    ...entries(below(things)).map(([name, thing]) => ({ path: [...things, name, 'roles'], table: field(thing, 'roles') })),
+    ...entries(below(['groups'])).flatMap(([name, row]) => {
+      const matchers = field(row, 'matchers')
+      return (Array.isArray(matchers) ? matchers : []).map((matcher: unknown, at) => ({
+        path: ['groups', name, 'matchers', at, 'github'],
+        table: field(matcher, 'github'),
+      }))
+    }),
+  ]
+  return tables
+    .filter(({ table }) => entries(table).some(([name]) => name === '__proto__'))
+    .map(({ path }) => ({ path: [...path, '__proto__'], message: 'is a name JavaScript keeps for itself' }))
 }
 
 const WEEK = 604_800 // s: the longest a resource may stretch a sign-in

@@ -95,7 +95,6 @@ export const serviceSchema = z.strictObject({
 })
 
 export type Service = z.output<typeof serviceSchema>
-export type Preset = Service['preset']
 export type Person = Service['directory']['people'][number]
 
 /** The variables of an environment that stand in for fields of the service document. */

@@ -45,12 +45,6 @@ export const instanceName = z
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/, 'is not 1 to 32 lower-case letters, digits and inner dashes')
   .refine((name) => !RESERVED_INSTANCES.includes(name), `is a name kept for the layout (${RESERVED_INSTANCES.join(', ')})`)
 
-/** The name of a group: segments of letters, digits, `.`, `_`, `-` and `/`, joined by colons, as in `app:demo:user`. */
-export const groupName = z
-  .string()
-  .max(200, 'is longer than 200 characters')
-  .regex(/^[A-Za-z0-9._/-]+(?::[A-Za-z0-9._/-]+)*$/, 'is not a group name: letters, digits, . _ - / in segments joined by colons')
-
 /** A client's id: printable ASCII without spaces, so that it travels through forms, headers and keys as it is. */
 export const clientId = z.string().regex(/^[!-~]{1,200}$/, 'is not a client id: 1 to 200 printable ASCII characters without spaces')
 

@@ -34,6 +34,7 @@ describe('OIDC Core 5.3.2: a claim without a value is left out', () => {
     ['no family name', { family_name: undefined }, { name: 'Ada', given_name: 'Ada' }],
     ['no given name', { given_name: undefined }, { name: 'Lovelace', family_name: 'Lovelace' }],
     ['no name', { given_name: undefined, family_name: undefined }, {}],
+    ['names that are empty, as a directory may have them', { given_name: '', family_name: '' }, {}],
   ])('%s', (_what, changes, names) => {
     expect(assertedClaims({ ...ada, ...changes }, ['profile'])).toEqual({ groups: ada.groups, preferred_username: ada.identity, ...names })
   })

@@ -13,8 +13,8 @@ type Value = string | boolean | readonly string[]
 /** How each claim is made. A claim without a value for this person is left out (OpenID Connect Core section 5.3.2). */
 const values: Record<string, (subject: Subject) => Value | undefined> = {
   name: ({ given_name, family_name }) => [given_name, family_name].filter(Boolean).join(' ') || undefined,
-  given_name: ({ given_name }) => given_name,
-  family_name: ({ family_name }) => family_name,
+  given_name: ({ given_name }) => given_name || undefined,
+  family_name: ({ family_name }) => family_name || undefined,
   preferred_username: ({ identity }) => (isAddress(identity) ? identity : undefined),
   email: ({ identity }) => (isAddress(identity) ? identity : undefined),
   email_verified: ({ identity }) => (isAddress(identity) ? true : undefined),

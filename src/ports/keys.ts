@@ -143,4 +143,7 @@ export const secretAddress = {
   signInClientId: (provider: string) => `internal/oidc/signin/${escapePathSegment(provider)}/client-id`,
   signInClientSecret: (provider: string) => `internal/oidc/signin/${escapePathSegment(provider)}/client-secret`,
   consoleSessionKey: 'credentials/oidc/console/session-key',
+  /** A Workspace's service-account key: its JSON file. */
+  workspaceKey: ({ id, ref }: { id: string; ref: string }) =>
+    `credentials/google/workspace/${escapePathSegment(id)}/${escapePathSegment(ref)}`,
 } as const

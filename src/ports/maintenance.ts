@@ -1,3 +1,4 @@
+import type { Blob } from './blob.ts'
 import { PortError } from './error.ts'
 import type { Index } from './index-set.ts'
 import { keys } from './keys.ts'
@@ -94,6 +95,17 @@ export function maintainedSecrets(secrets: Secrets, gate: MaintenanceGate): Secr
     put: (path, ...rest) => behind(gate, () => secrets.put(path, ...rest)),
     putIfVersion: (path, ...rest) => behind(gate, () => secrets.putIfVersion(path, ...rest)),
     delete: (path) => behind(gate, () => secrets.delete(path)),
+  }
+}
+
+/** Blob whose writes pass the gate first: of a module that keeps more in it than what happened. */
+export function maintainedBlob(blob: Blob, gate: MaintenanceGate): Blob {
+  return {
+    ...blob,
+    write: (name, body) => behind(gate, () => blob.write(name, body)),
+    writeIfVersion: (name, ...rest) => behind(gate, () => blob.writeIfVersion(name, ...rest)),
+    delete: (name) => behind(gate, () => blob.delete(name)),
+    writeStream: (name, body) => behind(gate, () => blob.writeStream(name, body)),
   }
 }
 

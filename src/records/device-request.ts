@@ -41,7 +41,6 @@ export const deviceRequest = {
 } satisfies RecordType<typeof schema>
 
 export type DeviceRequest = z.output<typeof schema>
-export type DeviceApproval = z.output<typeof approval>
 
 const pointerSchema = z.string()
 

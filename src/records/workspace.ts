@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isPortError, PortError } from '../ports/error.ts'
-import { escapePathSegment, keys } from '../ports/keys.ts'
+import { keys } from '../ports/keys.ts'
 import type { Entry, State } from '../ports/state.ts'
 import type { Log } from '../telemetry/log.ts'
 import { instant } from './instant.ts'
@@ -32,12 +32,13 @@ export type Workspace = z.output<typeof schema>
 /** A Workspace's key stands at one address and is replaced in place: layout v5 has no ref for it (seed: storage-layout, "Stable items"). */
 export const KEY_REF = 'key'
 
-export function workspaceKeyAddress({ id, ref }: Pick<Workspace, 'id' | 'ref'>): string {
-  return `credentials/google/workspace/${escapePathSegment(id)}/${escapePathSegment(ref)}`
-}
-
 export async function findWorkspace(state: Pick<State, 'get'>, id: string, log: Log): Promise<Found<Workspace> | null> {
   return read(await state.get(keys.googleWorkspace(id)), log)
+}
+
+/** Whether there is a record of it, one that can't be read too. @throws PortError Unavailable */
+export async function isConnected(state: Pick<State, 'get'>, id: string): Promise<boolean> {
+  return (await state.get(keys.googleWorkspace(id))) !== null
 }
 
 /** All of them, in the order of their ids. @throws PortError Unavailable */

@@ -1,7 +1,7 @@
+import { freePort } from '../../scripts/bench/free-port.ts'
 import type { Documents } from '../../src/config/documents.ts'
 import { secretAddress } from '../../src/ports/keys.ts'
 import type { IamStatement } from '../aws-emulator/iam.ts'
-import { freePort } from '../e2e/start-issuer.ts'
 import { type Account, type Isolate, spoil, startIsolate } from './preset-arrange.ts'
 
 /** Something that is wrong with an account, or with what the Worker is told of it. */

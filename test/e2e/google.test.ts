@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../scripts/bench/free-port.ts'
 import { callOps } from '../../scripts/ops-client.ts'
 import { workspace } from '../../scripts/workspace.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
@@ -10,8 +11,8 @@ import { ADMIN, smallTenant } from '../google/tenant.ts'
 import { launchChromium, newProfile } from './chromium.ts'
 import { type GoogleServer, startGoogle } from './google-server.ts'
 import { SecretsMet } from './secrets-met.ts'
-import { freePort, type RunningIssuer, startIssuer } from './start-issuer.ts'
-import { type CompanyProvider, companyProvider } from './upstream-provider.ts'
+import { type RunningIssuer, startIssuer } from './start-issuer.ts'
+import { type CompanyProvider, companyProvider, signInThere } from './upstream-provider.ts'
 
 const ADA = 'ada@acme.example'
 const met = new SecretsMet()
@@ -64,13 +65,6 @@ async function connect(): Promise<string> {
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function signInThere(page: Page, address: string): Promise<void> {
-  await page.getByPlaceholder('Enter any login').fill(address)
-  await page.getByPlaceholder('and password').fill('anything')
-  await page.getByRole('button', { name: 'Sign-in' }).click()
-  await page.getByRole('button', { name: 'Continue' }).click()
 }
 
 test('a connected Workspace says what somebody holds, and that they are gone ends their sign-in', async () => {

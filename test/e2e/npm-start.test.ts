@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as client from 'openid-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../scripts/bench/free-port.ts'
 import { parseDevVars } from '../../scripts/dev-vars.ts'
 import { type NpmStart, npmStart, npmStartFails } from './npm-start.ts'
 import { ADA, Person } from './person.ts'
 import { begin, discover, finish } from './relying-party.ts'
 import { SecretsMet } from './secrets-met.ts'
-import { freePort } from './start-issuer.ts'
 
 const met = new SecretsMet()
 let folder: string

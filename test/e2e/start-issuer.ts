@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../scripts/bench/free-port.ts'
 import { ROOT } from '../../scripts/build.ts'
 import { parseDevVars } from '../../scripts/dev-vars.ts'
 
@@ -150,14 +150,4 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM')
   await ended
   clearTimeout(force)
-}
-
-/** A port of this computer that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((closed) => server.close(closed))
-  if (typeof address !== 'object' || address === null) throw new TypeError('a TCP server has an address and a port')
-  return address.port
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { parseArgs } from 'node:util'
 import { exportJWK, generateKeyPair } from 'jose'
 import { Provider } from 'oidc-provider'
+import type { Page } from 'playwright-core'
 
 /** A company's OpenID provider on this computer: whoever types an address is let in with it. */
 export interface CompanyProvider extends AsyncDisposable {
@@ -38,6 +39,14 @@ export async function companyProvider({ redirectUri, port = 0 }: CompanyProvider
       await closed
     },
   }
+}
+
+/** On the company's own pages: who they are, and that they agree. */
+export async function signInThere(page: Page, address: string): Promise<void> {
+  await page.getByPlaceholder('Enter any login').fill(address)
+  await page.getByPlaceholder('and password').fill('anything')
+  await page.getByRole('button', { name: 'Sign-in' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
 }
 
 async function providerAt(issuer: string, client: Pick<CompanyProvider, 'clientId' | 'clientSecret'>, redirectUri: string) {

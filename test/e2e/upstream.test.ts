@@ -1,13 +1,14 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../scripts/bench/free-port.ts'
 import { callOps } from '../../scripts/ops-client.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
 import { accessibilityProblems } from './accessible.ts'
 import { launchChromium, newProfile } from './chromium.ts'
 import { ADA } from './person.ts'
 import { SecretsMet } from './secrets-met.ts'
-import { freePort, type RunningIssuer, startIssuer } from './start-issuer.ts'
-import { type CompanyProvider, companyProvider } from './upstream-provider.ts'
+import { type RunningIssuer, startIssuer } from './start-issuer.ts'
+import { type CompanyProvider, companyProvider, signInThere } from './upstream-provider.ts'
 
 const met = new SecretsMet()
 let company: CompanyProvider
@@ -54,14 +55,6 @@ async function profile(options: BrowserContextOptions = {}) {
   const person = await newProfile(browser, met, options)
   await person.context.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css', body: '' })) // its pages want one
   return person
-}
-
-/** On the company's own pages: who they are, and that they agree. */
-async function signInThere(page: Page, address: string): Promise<void> {
-  await page.getByPlaceholder('Enter any login').fill(address)
-  await page.getByPlaceholder('and password').fill('anything')
-  await page.getByRole('button', { name: 'Sign-in' }).click()
-  await page.getByRole('button', { name: 'Continue' }).click()
 }
 
 async function signedIn(page: Page): Promise<void> {

@@ -2,25 +2,18 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { blobMemory, memoryBlob } from '../../src/adapters/memory/blob.ts'
 import { memoryState } from '../../src/adapters/memory/state.ts'
 import { createMemoryStore } from '../../src/adapters/memory/store.ts'
+import type { ModuleStores } from '../../src/compose/adapters.ts'
+import type { Adapters } from '../../src/compose.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
 import { GOOGLE } from '../../src/directory/google/endpoints.ts'
 import { runWorkspaces, type WorkspaceCommand } from '../../src/ops/workspaces.ts'
+import { keys } from '../../src/ports/keys.ts'
 import { slice } from '../google/arrange.ts'
 import { type FakeGoogle, fakeGoogle } from '../google/fake-google.ts'
 import { failing } from '../google/faults.ts'
 import { ADMIN, account, inAccount, smallTenant } from '../google/tenant.ts'
 import { errorOf, pageOf } from './answers.ts'
-import {
-  asBackend,
-  claimsOf,
-  exchange,
-  startService,
-  type TestService,
-  type TestStore,
-  type Tokens,
-  testStore,
-  userinfo,
-} from './harness.ts'
+import { asBackend, claimsOf, exchange, startService, type TestService, type Tokens, testStore, userinfo } from './harness.ts'
 import { applications, tellable } from './told-clients.ts'
 import { strictProvider } from './upstream-provider.ts'
 import { ADA, codeOf, comeBack, sent, type UpstreamWorld } from './upstream-world.ts'
@@ -36,6 +29,8 @@ interface GoogleWorld extends UpstreamWorld {
   /** Has the Workspace read, as its tick does; what fails of it fails the tick alone. */
   tick(): Promise<void>
   command(asked: WorkspaceCommand): Promise<Record<string, unknown>>
+  /** The stores of module google. */
+  stores: ModuleStores
 }
 
 /** The whole service at work: people come from a company's provider, and what they are in is read from its Workspace. */
@@ -77,32 +72,29 @@ async function googleWorld(): Promise<GoogleWorld> {
     ['https://acme.okta.example/', okta.fetch],
     ['http://localhost:3999/', applied.outside],
   ] as const
-  const service = startService(withGoogleStores(store), undefined, (input, init) => {
+  const shared = createMemoryStore()
+  const stores: ModuleStores = {
+    state: memoryState({ store: shared, clock, module: 'google', restore: true }),
+    secrets,
+    blob: memoryBlob({ memory: blobMemory() }),
+  }
+  const withGoogle = (adapters: Adapters): Adapters => ({
+    ...adapters,
+    google: { ...stores, state: memoryState({ store: shared, clock, module: 'google' }) },
+  })
+  const service = startService(store, withGoogle, (input, init) => {
     const { href } = new URL(input instanceof Request ? input.url : input)
     const other = others.find(([prefix]) => href.startsWith(prefix))
     return (other?.[1] ?? google.fetch)(input, init)
   })
   const { workspaces } = service.services.operations
   return {
-    ...{ store, okta, service, google, told: applied.told },
+    ...{ store, okta, service, google, stores, told: applied.told },
     async tick() {
       for (const { all } of service.services.ticks.families)
         for (const tick of await all()) await tick.run(slice({ clock: { at: clock.now(), now: clock.now } })).catch(() => 'failed')
     },
     command: (asked) => runWorkspaces(asked, { workspaces, audit: { record() {} } }),
-  }
-}
-
-function withGoogleStores(store: TestStore): TestStore {
-  const shared = createMemoryStore()
-  const blob = memoryBlob({ memory: blobMemory() })
-  return {
-    ...store,
-    adapters() {
-      const adapters = store.adapters()
-      const { clock } = store
-      return { ...adapters, google: { state: memoryState({ store: shared, clock, module: 'google' }), secrets: adapters.secrets, blob } }
-    },
   }
 }
 
@@ -251,6 +243,27 @@ describe('while the directory can’t be asked', () => {
     await world.tick()
     world.store.clock.advance(MINUTE)
     await refreshed(world, held.refresh_token)
+  })
+})
+
+describe('while module google is under maintenance', () => {
+  it('a Workspace is neither connected nor let go, not by half: its people are what they were', async () => {
+    const { refresh_token } = await signedIn(world)
+    const { state, secrets, blob } = world.stores
+    await state.put(keys.maintenance, utf8('{}'), 'permanent')
+    world.store.clock.advance(MINUTE)
+    const before = await blob.list('')
+    for (const command of ['disconnect', 'probe'] as const)
+      await world.command({ command: `workspace.${command}`, workspace: ID }).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: 'Unavailable', message: expect.stringContaining('under maintenance') })
+      })
+    const connecting = world.command({ command: 'workspace.connect', key: world.google.keyFile, admin: ADMIN, serve: [] })
+    await expect(connecting).rejects.toMatchObject({ code: 'Unavailable' })
+    expect(await blob.list('')).toEqual(before)
+    expect(await secrets.list('credentials/google')).toHaveLength(1)
+    const { groups } = claimsOf((await refreshed(world, refresh_token)).access_token)
+    expect(groups).toEqual(['app:demo:user'])
+    expect(world.service.logs.join('\n')).not.toContain('directory.held')
   })
 })
 

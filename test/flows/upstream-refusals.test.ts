@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decodeBase64url, encodeBase64url } from '../../src/crypto/base64url.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
+import { pageOf } from './answers.ts'
 import { claimsOf, exchange, type TestService } from './harness.ts'
 import type { Bent } from './upstream-provider.ts'
 import { ADA, codeOf, comeBack, refused, sent, type UpstreamWorld, upstreamWorld } from './upstream-world.ts'
@@ -94,6 +95,15 @@ describe('an address', () => {
     ['no address', { email: 'ada', email_verified: true }, 'no_address'],
     ['one with a line break', { email: 'ada@acme.example\n', email_verified: true }, 'no_address'],
     ['one in letters that look alike', { email: 'аda@acme.example', email_verified: true }, 'no_address'],
+    ['one that ends in a dot', { email: 'ada@acme.example.', email_verified: true }, 'no_address'],
+    ['one with a NUL', { email: 'ada@acme.example\u0000', email_verified: true }, 'no_address'],
+    ['one with blanks around', { email: ' ada@acme.example ', email_verified: true }, 'no_address'],
+    ['two', { email: 'ada@acme.example@evil.example', email_verified: true }, 'no_address'],
+    ['one whose sign is another', { email: 'ada＠acme.example', email_verified: true }, 'no_address'],
+    ['one in a letter that is lower-cased into ASCII', { email: 'ada@acme.e\u212a.example', email_verified: true }, 'no_address'],
+    ['one of a name in quotes', { email: '"ada"@acme.example', email_verified: true }, 'no_address'],
+    ['one longer than an address', { email: `${'a'.repeat(250)}@acme.example`, email_verified: true }, 'no_address'],
+    ['one of 100,000 letters', { email: `${'a'.repeat(100_000)}!`, email_verified: true }, 'no_address'],
     ['one nobody has verified', { email: 'ada@acme.example', email_verified: false }, 'unverified_address'],
     ['one of which that is not said', { email: 'ada@acme.example' }, 'unverified_address'],
     ['one verified as a text says', { email: 'ada@acme.example', email_verified: 'true' }, 'unverified_address'],
@@ -101,6 +111,11 @@ describe('an address', () => {
     const html = await refused(world, await comeBack(world, claims), 403, reason)
     expect(html).toContain('prompt=select_account')
     expect(service.audit.events.at(-1)?.subject).toBeUndefined()
+  })
+
+  it('is the same person in any case, and with a tag another, whom the directory does not list', async () => {
+    expect(await subjectOf(service, await comeBack(world, { ...ADA, email: 'ADA@Acme.EXAMPLE' }))).toBe(ADA.email)
+    expect(await pageOf(await comeBack(world, { ...ADA, email: 'ada+x@acme.example' }), 403)).toContain('does not list this account')
   })
 
   it('counts unverified where the document trusts it, and in another claim where it says so', async () => {
@@ -140,6 +155,10 @@ describe('Google', async () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['of somebody’s own, though its address is the company’s', ADA, 'foreign_domain'],
     ['of another company', { ...ADA, hd: 'evil.example' }, 'foreign_domain'],
+    ['of a company below', { ...ADA, hd: 'sub.acme.example' }, 'foreign_domain'],
+    ['of a company with a dot behind', { ...ADA, hd: 'acme.example.' }, 'foreign_domain'],
+    ['of a company of no name', { ...ADA, hd: '' }, 'foreign_domain'],
+    ['of several companies in one text', { ...ADA, hd: 'evil.example,acme.example' }, 'foreign_domain'],
     ['of several companies', { ...ADA, hd: ['acme.example'] }, 'foreign_domain'],
     ['of the company with an address elsewhere', { email: 'ada@evil.example', email_verified: true, hd: 'acme.example' }, 'foreign_domain'],
     ['of the company that is not verified', { email: ADA.email, hd: 'acme.example' }, 'unverified_address'],

@@ -28,7 +28,7 @@ function user(tenant: Tenant, key: string, query: URLSearchParams): Response {
   const wrong = unknownOf(query, ['projection'])
   if (wrong !== null) return invalid(wrong)
   if (find(tenant.groups, key) !== undefined) return invalid('Type not supported: userKey')
-  const found = find(tenant.accounts, key)
+  const found = findAccount(tenant, key)
   if (found !== undefined) return masked(accountResource(tenant, found), query)
   const isOurs = tenant.domains.some(({ name }) => key.endsWith(`@${name}`))
   return isOurs
@@ -41,7 +41,7 @@ function groups(tenant: Tenant, query: URLSearchParams): Response {
   if (wrong !== null) return invalid(wrong)
   const userKey = query.get('userKey')
   if ((userKey === null) === (query.get('customer') === null)) return invalid('customer')
-  const of = userKey === null ? undefined : (find(tenant.accounts, userKey) ?? find(tenant.groups, userKey))
+  const of = userKey === null ? undefined : (findAccount(tenant, userKey) ?? find(tenant.groups, userKey))
   if (userKey !== null && of === undefined) return refused(404, 'notFound', 'Resource Not Found: userKey')
   const holds = ({ members }: TenantGroup) =>
     members.some((member) => (member.type === 'CUSTOMER' ? tenant.accounts.some(({ id }) => id === of?.id) : member.id === of?.id))
@@ -146,6 +146,11 @@ function unknownOf(query: URLSearchParams, known: readonly string[]): string | n
 
 function find<Item extends { id: string; address: string }>(items: readonly Item[], key: string): Item | undefined {
   return items.find(({ id, address }) => id === key || address.toLowerCase() === key.toLowerCase())
+}
+
+/** By any of its addresses: an alias finds the account it is of. */
+function findAccount({ accounts }: Tenant, key: string): TenantAccount | undefined {
+  return find(accounts, key) ?? accounts.find(({ aliases }) => aliases?.includes(key.toLowerCase()))
 }
 
 function byAddress<Item extends { address: string }>(items: readonly Item[]): Item[] {

@@ -3,11 +3,12 @@ import { LARGEST_BUCKET } from '../../src/directory/google/bucket.ts'
 import { readManifest } from '../../src/directory/google/manifest.ts'
 import { refreshWorkspace } from '../../src/directory/google/refresh.ts'
 import { googleTicks } from '../../src/directory/google/ticks.ts'
+import { connectWorkspace } from '../../src/directory/google/workspaces.ts'
 import { personId } from '../../src/ports/keys.ts'
 import { connectedWorld, directoryOf, MINUTE, slice, type World } from './arrange.ts'
 import { answering, failing, quotaExceeded, unreachable } from './faults.ts'
 import { naiveGroups } from './naive-groups.ts'
-import { generatedTenant, smallTenant } from './tenant.ts'
+import { ADMIN, generatedTenant, smallTenant } from './tenant.ts'
 
 const ADA = personId('ada@acme.example')
 
@@ -63,9 +64,15 @@ describe('the refresh of a Workspace', () => {
     }
   })
 
-  it('reads one person from two objects of under 64 KB, however large the Workspace', async () => {
-    const world = await connectedWorld(generatedTenant({ people: 3_000, groups: 300, seed: 5 }))
+  it('has the right groups for 10,000 people in 2,000 groups, and reads one of them from two objects of under 64 KB', async () => {
+    const tenant = generatedTenant({ people: 10_000, groups: 2_000, seed: 5 })
+    const world = await connectedWorld(tenant)
     await refresh(world)
+    for (const { address, suspended, archived } of tenant.accounts.filter((_, n) => n % 200 === 0)) {
+      const said = await directoryOf(world).resolve(personId(address))
+      if (suspended || archived) expect(said).toEqual({ state: 'refused', reason: 'suspended' })
+      else expect(said).toMatchObject({ state: 'live', groups: naiveGroups(tenant, address) })
+    }
     const read: string[] = []
     const { blob } = world.parts
     const directory = directoryOf({
@@ -119,6 +126,7 @@ describe('the refresh of a Workspace', () => {
       'garbage',
     ],
     ['redirects', answering('/domains', '', 302), 'garbage'],
+    ['has no domain at all', answering('/domains', { kind: 'admin#directory#domains' }), 'garbage'],
     ['says no', answering('/groups?', { error: { code: 403, errors: [{ reason: 'forbidden' }] } }, 403), 'refused'],
   ])('keeps the snapshot before when Google %s', async (_, fault, code) => {
     const world = await connectedWorld(smallTenant())
@@ -176,6 +184,25 @@ describe('the refresh of a Workspace', () => {
       'g2',
     ])
     expect(await directoryOf(world).resolve(ADA)).toMatchObject({ groups: ['engineering@acme.example'] })
+  })
+
+  it('takes pages of members that go round in a circle for garbage', async () => {
+    const world = await connectedWorld(smallTenant())
+    const naming = (on: string, nextPageToken: string) => answering(on, { kind: 'admin#directory#members', members: [], nextPageToken })
+    world.google.faults.push(naming('pageToken=a', 'b'), naming('pageToken=b', 'a'), naming('/groups/g2/members', 'a'))
+    await expect(refreshWorkspace('C01acme', slice(world), world.parts)).rejects.toMatchObject({ name: 'GoogleError', code: 'garbage' })
+  })
+
+  it('begins anew what was begun for other groups or domains than are wanted now', async () => {
+    const world = await connectedWorld(generatedTenant({ people: 900, groups: 60, seed: 3 }), { sync_groups: ['team-1@acme.example'] })
+    const { id } = world.google.tenant
+    expect(await refreshWorkspace(id, slice(world, 20), world.parts)).toBe('more')
+    world.clock.at += 1_000
+    await connectWorkspace({ key: world.google.keyFile, admin: ADMIN, by: 'operator', sync_groups: [] }, world.parts)
+    await refresh(world)
+    expect(await directoryOf(world).resolve(personId('person.9@acme.example'))).toMatchObject({
+      groups: naiveGroups(world.google.tenant, 'person.9@acme.example'),
+    })
   })
 
   it('begins anew what was begun too long ago, and takes what was given up away', async () => {

@@ -15,6 +15,8 @@ export interface TenantAccount {
   suspended?: boolean
   archived?: boolean
   admin?: boolean
+  /** Further addresses, by which it is found too. */
+  aliases?: string[]
 }
 
 export interface TenantGroup {

@@ -160,6 +160,34 @@ describe('letting a Workspace go', () => {
   })
 })
 
+describe('a Workspace that is let go while it is read', () => {
+  it('leaves nothing, whichever step of the refresh that comes before, and whoever is then looked up is nobody’s', async () => {
+    let steps = 0
+    for (let nth = 1; nth === 1 || nth <= steps; nth++) {
+      const made = await connectedWorld(smallTenant())
+      const { parts } = made
+      steps = 0
+      const step = async () => {
+        steps += 1
+        if (steps === nth) await disconnectWorkspace(ID, parts)
+      }
+      const { read, write, writeIfVersion, list } = parts.blob
+      const blob = {
+        ...parts.blob,
+        read: async (name: string) => step().then(() => read(name)),
+        write: async (name: string, body: Uint8Array<ArrayBuffer>) => step().then(() => write(name, body)),
+        writeIfVersion: async (...all: Parameters<typeof writeIfVersion>) => step().then(() => writeIfVersion(...all)),
+        list: async (prefix: string) => step().then(() => list(prefix)),
+      }
+      await refreshWorkspace(ID, slice(made), { ...parts, blob }).catch(() => 'failed')
+      if (steps < nth) break
+      expect([...made.objects.objects.keys()], `step ${nth}`).toEqual([])
+      expect(await directoryOf(made).resolve(personId(ADMIN))).toEqual({ state: 'refused', reason: 'unserved' })
+    }
+    expect(steps).toBeGreaterThan(8)
+  })
+})
+
 describe("an operator's commands", () => {
   async function run(made: World, asked: WorkspaceCommand) {
     const audited: AuditEntry[] = []

@@ -80,7 +80,8 @@ export const adminAnswer = z.object({ kind: kind('user'), customerId: id })
 const verified = z.object({ domainName: lower, verified: z.boolean() })
 
 export const domainsAnswer = z
-  .object({ kind: kind('domains'), domains: z.array(verified).default([]) })
+  // one at least: without, everybody would be of a domain that nobody answers for
+  .object({ kind: kind('domains'), domains: z.array(verified).min(1) })
   .transform(({ domains }) => [...new Set(domains.flatMap(({ domainName, verified }) => (verified ? domainName : [])))])
 
 function accountOf({ id, primaryEmail: address, name, suspended, archived }: z.output<typeof user>): Account {

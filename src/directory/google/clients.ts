@@ -1,8 +1,9 @@
 import { fromUtf8 } from '../../crypto/bytes.ts'
 import { isPortError } from '../../ports/error.ts'
+import { secretAddress } from '../../ports/keys.ts'
 import type { Clock, Fetch, Random } from '../../ports/platform.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import { type Workspace, workspaceKeyAddress } from '../../records/workspace.ts'
+import type { Workspace } from '../../records/workspace.ts'
 import type { TokenCache } from './access-token.ts'
 import { type GoogleClient, googleClient } from './client.ts'
 import { type Endpoints, GOOGLE } from './endpoints.ts'
@@ -31,7 +32,7 @@ export function clientMaker({ secrets, endpoints = GOOGLE, ...reach }: ClientMak
   const keys = new Map<string, { version: string; account: ServiceAccount }>()
 
   async function accountOf(workspace: Workspace): Promise<ServiceAccount> {
-    const address = workspaceKeyAddress(workspace)
+    const address = secretAddress.workspaceKey(workspace)
     try {
       const { value, version } = await secrets.get(address)
       const kept = keys.get(address)

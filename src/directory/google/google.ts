@@ -54,7 +54,8 @@ export function googleDirectory({ state, blob, clients, clock, log }: GoogleDire
     try {
       const client = await clients(workspace, { spend() {}, patience: BRISK })
       const account = await client.account(person)
-      if (account === null) return { state: 'refused', reason: 'unknown' }
+      // Google finds an account by each of its addresses, and who has left often has theirs given to somebody else: that one is not them.
+      if (account === null || account.address !== person) return { state: 'refused', reason: 'unknown' }
       if (account.state === 'suspended') return { state: 'refused', reason: 'suspended' }
       const [direct, parentsOf] = await Promise.all([client.groupsOf(account.id), snapshots.parents(workspace.id)])
       const { groups } = everyGroup(

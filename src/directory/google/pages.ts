@@ -64,15 +64,21 @@ async function readListing<Item>(
     const listed = await savedWhenOut(save, page(progress.next))
     for (const item of listed.items) take(item)
     progress.next = listed.next
-    if (listed.next !== undefined && seen.has(listed.next)) throw new GoogleError('garbage', 'Google: its pages go round in a circle')
-    if (listed.next !== undefined) seen.add(listed.next)
+    checkNew(listed.next, seen)
     if (full() && listed.next !== undefined) await save()
   } while (progress.next !== undefined)
+}
+
+function checkNew(page: string | undefined, seen: Set<string>): void {
+  if (page === undefined) return
+  if (seen.has(page)) throw new GoogleError('garbage', 'Google: its pages go round in a circle')
+  seen.add(page)
 }
 
 /** The groups in their order, six at a time: those with pages left first, so that few are open when a slice ends. */
 async function readMembers(reading: Reading, client: GoogleClient, save: () => Promise<void>): Promise<void> {
   const { progress, roster, rows } = reading
+  const seen = new Map<number, Set<string>>()
   let unsaved = 0
   for (;;) {
     while (progress.open.length < AT_ONCE && progress.begun < roster.wanted.length) {
@@ -95,7 +101,12 @@ async function readMembers(reading: Reading, client: GoogleClient, save: () => P
         const row = roster.rowOf(one.group, answer.value.items)
         roster.addMembers(row)
         rows.members.push(row)
-        if (answer.value.next !== undefined) left.push({ group: one.group, page: answer.value.next })
+        const { next: page } = answer.value
+        if (page === undefined) continue
+        const before = seen.get(one.group) ?? new Set()
+        seen.set(one.group, before)
+        checkNew(page, before)
+        left.push({ group: one.group, page })
       }
     }
     progress.open = [...left, ...still]

@@ -1,19 +1,12 @@
 import { utf8 } from '../../crypto/bytes.ts'
 import type { Blob } from '../../ports/blob.ts'
 import { isPortError } from '../../ports/error.ts'
+import { secretAddress } from '../../ports/keys.ts'
 import type { Clock, Fetch, Random } from '../../ports/platform.ts'
 import { SECRET_VALUE_LIMIT, type Secrets } from '../../ports/secrets.ts'
 import type { State } from '../../ports/state.ts'
 import type { Trigger } from '../../ports/trigger.ts'
-import {
-  changeWorkspace,
-  deleteWorkspace,
-  findWorkspace,
-  KEY_REF,
-  listWorkspaces,
-  type Workspace,
-  workspaceKeyAddress,
-} from '../../records/workspace.ts'
+import { changeWorkspace, deleteWorkspace, findWorkspace, KEY_REF, listWorkspaces, type Workspace } from '../../records/workspace.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { googleClient } from './client.ts'
 import type { ClientMaker } from './clients.ts'
@@ -94,7 +87,7 @@ export async function connectWorkspace(
   const before = (await findWorkspace(state, id, log))?.value ?? null
   const ref = before?.ref ?? KEY_REF
 
-  await secrets.put(workspaceKeyAddress({ id, ref }), value)
+  await secrets.put(secretAddress.workspaceKey({ id, ref }), value)
   const workspace = await changed(id, parts, (standing) => {
     const own = domains.includes(domainOf(admin)) ? [domainOf(admin)] : []
     return {
@@ -165,7 +158,7 @@ export async function disconnectWorkspace(id: string, parts: WorkspacesParts): P
   const workspace = await known(id, parts)
   await blob.delete(manifestName(id))
   await removeCache(id, blob)
-  await secrets.delete(workspaceKeyAddress(workspace))
+  await secrets.delete(secretAddress.workspaceKey(workspace))
   await deleteWorkspace(state, id)
   // What a refresh that was under way wrote until it saw the record gone.
   await blob.delete(manifestName(id))

@@ -5,6 +5,7 @@ import { json } from '../../http/respond.ts'
 import { endSession, endSessions } from '../../logout/endings.ts'
 import { isPortError } from '../../ports/error.ts'
 import { type PersonId, personId } from '../../ports/keys.ts'
+import { deleteHeld } from '../../records/held.ts'
 import type { Session } from '../../records/session.ts'
 import { findSessionById, listSessionPage } from '../../records/sessions.ts'
 import type { Issuer } from '../issuer.ts'
@@ -57,7 +58,8 @@ export async function deleteSession(request: Request, issuer: Issuer): Promise<R
 
 /**
  * `DELETE /api/sessions?person=|client=`: all of a person, with their sign-ins; all of a client; or one person's at one client. `more`: they were
- * too many for one request, and the ticks end the rest.
+ * too many for one request, and the ticks end the rest. Of a person whom an operator has out of everything nothing is held: while the directory
+ * can't be asked they are not let in again.
  *
  * @throws Refusal 401, 403. OAuthError invalid_request when neither is named
  */
@@ -68,6 +70,7 @@ export async function deleteSessions(request: Request, issuer: Issuer): Promise<
   if (person !== asker.person)
     await requireOperator(asker, `ended sessions of ${person ?? 'everybody'} at ${client ?? 'every client'}`, issuer)
   const cause = person === asker.person ? 'sign_out' : 'operator'
+  if (cause === 'operator' && person !== undefined && client === undefined) await deleteHeld(issuer.state, person)
   const { sessions: ended, more } = await endSessions({ ...of, cause, by: asker.person }, issuer)
   return json(more ? { ended, more } : { ended })
 }

@@ -7,7 +7,7 @@ import { checkRole, type Env, googleEndpoints, opsKey, type Platform } from './c
 import { composeGoogle } from './compose/google.ts'
 import { limits, noLimits } from './compose/limits.ts'
 import { maintainedSeals, sealsCheck } from './compose/seals.ts'
-import { familyStaleness, staleness } from './compose/staleness.ts'
+import { familyStaleness, logStale, staleness } from './compose/staleness.ts'
 import type { Policy } from './config/policy.ts'
 import { DocumentError } from './config/problems.ts'
 import { type Service, withVars } from './config/service.ts'
@@ -89,7 +89,7 @@ export function compose(
   env: Env,
   documents: Documents,
   platform: Platform & { write(line: string): void },
-): Services & { runners: Runners } {
+): Services & { runners: Runners; sayStale(scheduled: number): Promise<void> } {
   const service = serviceOf(documents.service, env)
   checkRole(env, service)
   const adapters = adaptersOf(env, service, platform)
@@ -116,6 +116,7 @@ export function compose(
   return {
     ...services,
     runners,
+    sayStale: (scheduled) => logStale(scheduled, services.ticks, { ...platform, runners }),
     trigger,
     operations: { ...operations, trigger, workspaces: operations.workspaces && { ...operations.workspaces, trigger } },
     readiness: { ...readiness, stores: [...readiness.stores, ...stale] },

@@ -71,9 +71,10 @@ export default {
   async scheduled({ scheduledTime }, env) {
     const isolate = started(env)
     if (isolate === null) return
-    const { issuer, readiness, ticks, runners } = isolate.services
+    const { issuer, readiness, ticks, runners, sayStale } = isolate.services
     await attempt('signing keys', () => issuer.keyring.keySet())
     await pokeDue(scheduledTime, { ticks, poke: runners.poke, log })
+    await attempt('stale ticks', () => sayStale(scheduledTime))
     await attempt('client secrets', () => issuer.clientSecrets.makeMissing(issuer))
     await issuer.audit.flush()
     await attempt('state secret', async () => {

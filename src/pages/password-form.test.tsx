@@ -23,7 +23,7 @@ describe('the password form', () => {
   })
 
   it('is of one account, or asks which', async () => {
-    expect(await rendered({ accounts: ['recovery'] })).toMatch(/<input type="hidden" id="account" value="recovery".*Recovery password/)
+    expect(await rendered({ accounts: ['recovery'] })).toMatch(/<input type="text" id="account" value="recovery".*Recovery password/)
     const both = await rendered({ accounts: ['recovery', 'conformance'] })
     expect([...both.matchAll(/<option value="(\w+)"/g)].map(([, account]) => account)).toEqual(['recovery', 'conformance'])
   })

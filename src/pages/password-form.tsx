@@ -26,7 +26,8 @@ function Form({ auth, accounts }: Omit<PasswordFormProps, 'folded'>) {
   return (
     <form data-srp={auth}>
       {others.length === 0 ? (
-        <input type="hidden" id="account" value={first} autocomplete="username" />
+        // For password managers, which file a password by the name beside it.
+        <input type="text" id="account" value={first} autocomplete="username" readonly hidden />
       ) : (
         <p>
           <label for="account">Account</label>

@@ -92,7 +92,7 @@ const SKEW = 300
 const LISTING = 60
 /** seconds: how long a relying party may keep the key set */
 const KEY_SET = 300
-/** rotations: a key that is active for longer has no successor, though one was due */
+/** rotations: a key that is active for longer has no successor, though one was due; the first of a ring waits for one to be published too */
 const STALE = 1.5
 /** seconds between two ticks */
 const TICK = 300
@@ -145,7 +145,9 @@ export function createKeyring(parts: KeyringParts): Keyring {
   /** Once an hour: the tick comes every five minutes. */
   function warnIfStale(alg: SigningAlg, active: RingKey): void {
     const now = seconds(clock)
-    if (now - active.activateAt <= STALE * settings.rotate_every || now % 3_600 >= TICK) return
+    const { rotate_every, prepublish } = settings
+    const longest = Math.max(STALE * rotate_every, rotate_every + prepublish + 2 * TICK)
+    if (now - active.activateAt <= longest || now % 3_600 >= TICK) return
     log.error('keyring.stale', {
       alg,
       kid: active.id,
@@ -209,12 +211,10 @@ export function createKeyring(parts: KeyringParts): Keyring {
           })
           continue
         }
-        check()
-        const next = await succeed(alg, ring, { ...making, prepublish: settings.prepublish })
+        const next = await succeed(alg, ring, { ...making, prepublish: settings.prepublish, check })
         if (next !== null) await rings.add(next)
         if (active === null || 'refused' in (await signers.open(active))) continue
-        check()
-        await retire(all, seconds(clock), making)
+        await retire(all, seconds(clock), { ...making, check })
       }
     },
 

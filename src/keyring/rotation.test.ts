@@ -2,9 +2,11 @@ import { decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { adopt, claims, isolate, random, START, settings, watchedState } from '../../test/crash/keyring-builders.ts'
 import { localSealer } from '../adapters/local/sealer.ts'
+import type { SigningAlg } from '../config/values.ts'
 import { encodeBase64url } from '../crypto/base64url.ts'
 import { keys } from '../ports/keys.ts'
 import type { State } from '../ports/state.ts'
+import { generateKeyPair } from './key-pair.ts'
 import { slotKid } from './slot.ts'
 
 const DAY = 86_400 // s
@@ -101,6 +103,40 @@ describe('a ring that is rotated', () => {
     expect(await kidsIn(state, keys.signingKeys('ES256'))).toEqual([FIRST])
   })
 
+  it('makes no key for a tick that had to stop while it was drawn, and retires no further one', async () => {
+    const { state, clock } = watchedState()
+    await isolate({ state, clock }).keySet()
+    clock.move(DAY)
+    let lost = false
+    const stop = () => {
+      if (lost) throw new Error('the lease is lost')
+    }
+    const generate = (alg: SigningAlg) => {
+      lost = true
+      return generateKeyPair(alg)
+    }
+    await expect(isolate({ state, clock, generate }).rotate(stop)).rejects.toThrow('the lease is lost')
+    expect(await kidsIn(state, keys.signingKeys('ES256'))).toEqual([FIRST])
+
+    for (const [name, days] of [
+      ['oldest', 3],
+      ['older', 2],
+      ['newest', 0],
+    ] as const)
+      await adopt(state, name, { seenAt: clock.seconds() - days * DAY, activateAt: clock.seconds() - days * DAY })
+    lost = false
+    const losing: State = {
+      ...state,
+      put: (...call) => {
+        lost = true
+        return state.put(...call)
+      },
+    }
+    clock.move(OVERLAP + 1)
+    await expect(isolate({ state: losing, clock }).rotate(stop)).rejects.toThrow('the lease is lost')
+    expect(await kidsIn(state, keys.retiredSigningKeys('ES256'))).toHaveLength(1)
+  })
+
   it('says once an hour that a key signs for longer than it should', async () => {
     const { state, clock } = watchedState()
     await adopt(state, 'old', { seenAt: START - 3 * DAY, activateAt: START - 3 * DAY })
@@ -113,6 +149,18 @@ describe('a ring that is rotated', () => {
     }
     expect(keyring.lines.filter(({ event }) => event === 'keyring.stale')).toHaveLength(2)
   })
+})
+
+it('a first key that waits for its successor to be published is not said to have none', async () => {
+  const { state, clock } = watchedState()
+  const keyring = isolate({ state, clock, settings: settings({ rotate_every: 3_600, prepublish: 3_000 }) })
+  clock.move(1_500) // so that an hour begins while it waits
+  await keyring.keySet()
+  for (let tick = 0; tick < 36; tick++) {
+    await keyring.rotate()
+    clock.move(TICK)
+  }
+  expect(keyring.lines.filter(({ event }) => event === 'keyring.stale')).toEqual([])
 })
 
 it('each ring has a schedule of its own', async () => {

@@ -12,18 +12,19 @@ import { successorKid } from './slot.ts'
  *
  * @param keys of this ring alone, as the store has them now; not empty
  * @param prepublish seconds
+ * @param check called before the write, for making a key takes a while; throws when the tick must stop
  * @throws PortError Unavailable
  */
 export async function succeed(
   alg: SigningAlg,
   keys: readonly RingKey[],
-  { prepublish, ...making }: KeyMaking & { prepublish: number },
+  { prepublish, check, ...making }: KeyMaking & { prepublish: number; check: () => void },
 ): Promise<Kept | null> {
   const now = Math.floor(making.clock.now() / 1_000)
   if (now < dueAt(keys, making.rotateEvery)) return null
 
   const kid = await successorKid({ ...making, alg }, await listRetiredKids(making.state, alg), now)
-  return createNext(alg, { kid, seenAt: now, activateAt: now + prepublish }, making, 'system')
+  return createNext(alg, { kid, seenAt: now, activateAt: now + prepublish }, making, { by: 'system', check })
 }
 
 /** unix second at which a ring's newest key is as old as keys get, both in seconds. */
@@ -50,16 +51,17 @@ export async function succeedLost(lost: RingKey, alg: SigningAlg, making: KeyMak
   // Its own slot is as good as retired: it may be the one of this period.
   const taken = new Set([...(await listRetiredKids(making.state, alg)), lost.id])
   const kid = await successorKid({ ...making, alg }, taken, now)
-  return createNext(alg, { kid, seenAt: now, activateAt: Math.max(now, lost.activateAt + 1) }, making, 'operator')
+  return createNext(alg, { kid, seenAt: now, activateAt: Math.max(now, lost.activateAt + 1) }, making, { by: 'operator' })
 }
 
 async function createNext(
   alg: SigningAlg,
   named: { kid: string; seenAt: number; activateAt: number },
   making: KeyMaking,
-  by: 'system' | 'operator',
+  { by, check = () => {} }: { by: 'system' | 'operator'; check?: () => void },
 ): Promise<Kept | null> {
   const record = await makeKey(alg, named, making)
+  check()
   try {
     const rev = await createSigningKey(making.state, record)
     making.log.info('keyring.next_key', { alg, kid: named.kid })
@@ -74,11 +76,17 @@ async function createNext(
 /**
  * Retires the keys of a ring that the key set no longer holds: every token they signed has expired.
  *
+ * @param check called before each; throws when the tick must stop
  * @throws PortError Unavailable
  */
-export async function retire(places: readonly Place<RingKey>[], now: number, { state, audit, log }: KeyMaking): Promise<void> {
+export async function retire(
+  places: readonly Place<RingKey>[],
+  now: number,
+  { state, audit, log, check }: KeyMaking & { check: () => void },
+): Promise<void> {
   for (const { key, retiresAfter } of places) {
     if (retiresAfter === null || now <= retiresAfter) continue
+    check()
     await retireSigningKey(state, { alg: key.alg, id: key.id })
     log.info('keyring.retired', { alg: key.alg, kid: key.id })
     audit.record({ event: 'key.retired', alg: key.alg, kid: key.id, by: 'system' })

@@ -185,6 +185,16 @@ describe('cached secrets', () => {
     expect(await read(secrets)).toBe('new')
   })
 
+  it('keep what is read after the clock was set back, and not only what was read before', async () => {
+    const { store, asked, secrets, pass } = arrange()
+    await store.put(PATH, utf8('kept'))
+    await read(secrets)
+    pass(-3_600)
+    await read(secrets)
+    await read(secrets)
+    expect(asked).toHaveLength(2)
+  })
+
   it('use no value after the store has said it is gone', async () => {
     const { store, state, secrets, pass } = arrange()
     await store.put(PATH, utf8('revoked soon'))

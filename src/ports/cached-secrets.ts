@@ -25,6 +25,8 @@ interface Cached {
   withPrevious: boolean
   /** unix milliseconds: when the read began */
   readAt: number
+  /** Which read it was: a clock that is set back says nothing of what began later. */
+  order: number
   retryAt: number
 }
 
@@ -39,6 +41,7 @@ interface Cached {
 export function cachedSecrets(secrets: Secrets, clock: Clock, { maxAge = MAX_AGE }: CachedSecretsOptions = {}): Secrets {
   const cache = new Map<string, Cached>()
   let writes = 0
+  let reads = 0
 
   return {
     async get(path, { previous: withPrevious = false, maxAge: asked = maxAge } = {}) {
@@ -59,12 +62,13 @@ export function cachedSecrets(secrets: Secrets, clock: Clock, { maxAge = MAX_AGE
 
   async function read(address: string, withPrevious: boolean, stale: Cached | undefined): Promise<Secret | null> {
     const readAt = clock.now()
+    const order = ++reads
     const writesBefore = writes
     const keep = (secret: Secret | null) => {
       // A read that a later read or a write has overtaken may hold what is no longer so.
-      if ((cache.get(address)?.readAt ?? 0) > readAt) return secret
+      if ((cache.get(address)?.order ?? 0) > order) return secret
       cache.delete(address)
-      if (writes === writesBefore) remember(address, { secret, withPrevious, readAt, retryAt: 0 })
+      if (writes === writesBefore) remember(address, { secret, withPrevious, readAt, order, retryAt: 0 })
       return secret
     }
     try {

@@ -40,6 +40,13 @@ describe('a meter', () => {
     ])
   })
 
+  it.each([200, 304, 422, 503])('knows the status %i, which a route of ours answers', (status) => {
+    const { meter, sent } = arrange()
+    meter.count('requests', { route: 'unmatched', method: 'GET', status })
+    meter.write()
+    expect(sent[0]?.[0]?.labels[2]).toBe(String(status))
+  })
+
   it('sends no more at a time than an invocation may, and the rest later', () => {
     const { meter, sent } = arrange(2)
     for (const outcome of ['granted', 'pending', 'invalid_grant']) meter.count('grants', { grant: 'device_code', outcome })

@@ -1,5 +1,5 @@
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-const STATUSES = [200, 204, 302, 303, 400, 401, 403, 404, 405, 409, 413, 415, 421, 429, 500, 503].map(String)
+const STATUSES = [200, 204, 302, 303, 304, 400, 401, 403, 404, 405, 409, 413, 415, 421, 422, 429, 500, 503].map(String)
 const PORT_ERRORS = ['Exists', 'Conflict', 'NotFound', 'BadPage', 'TooLarge', 'NoLifetime', 'Unsupported', 'NotOwner', 'Unavailable']
 const OPERATIONS = {
   state: ['get', 'put', 'create', 'update', 'delete', 'deleteIfRevision', 'list', 'peekRevision'],

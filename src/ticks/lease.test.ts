@@ -107,6 +107,17 @@ describe('a lease', () => {
     expect(worked).toEqual(['later'])
   })
 
+  it.each([[], [0xff, 0xfe], [0x7b]])(
+    'whose record is none (bytes %#) is another’s: nothing is done, and it stays as it is',
+    async (...bytes) => {
+      const { isolate } = arrange()
+      const one = isolate()
+      await one.state.put(KEY, new Uint8Array(bytes), 120)
+      expect(await one.run(async () => 'done')).toEqual({ ran: false })
+      expect((await one.state.get(KEY))?.value).toEqual(new Uint8Array(bytes))
+    },
+  )
+
   it('is given back when the work fails, and the failure comes out', async () => {
     const { isolate } = arrange()
     const one = isolate()

@@ -8,6 +8,7 @@ import { utf8 } from '../../src/crypto/bytes.ts'
 import { GOOGLE } from '../../src/directory/google/endpoints.ts'
 import { runWorkspaces, type WorkspaceCommand } from '../../src/ops/workspaces.ts'
 import { keys } from '../../src/ports/keys.ts'
+import { countCalls } from '../crash/count-calls.ts'
 import { slice } from '../google/arrange.ts'
 import { type FakeGoogle, fakeGoogle } from '../google/fake-google.ts'
 import { failing } from '../google/faults.ts'
@@ -34,7 +35,7 @@ interface GoogleWorld extends UpstreamWorld {
 }
 
 /** The whole service at work: people come from a company's provider, and what they are in is read from its Workspace. */
-async function googleWorld(): Promise<GoogleWorld> {
+async function googleWorld(wrap = (adapters: Adapters): Adapters => adapters): Promise<GoogleWorld> {
   const store = testStore('memory', {
     edit(documents) {
       const { service } = documents
@@ -78,10 +79,8 @@ async function googleWorld(): Promise<GoogleWorld> {
     secrets,
     blob: memoryBlob({ memory: blobMemory() }),
   }
-  const withGoogle = (adapters: Adapters): Adapters => ({
-    ...adapters,
-    google: { ...stores, state: memoryState({ store: shared, clock, module: 'google' }) },
-  })
+  const withGoogle = (adapters: Adapters): Adapters =>
+    wrap({ ...adapters, google: { ...stores, state: memoryState({ store: shared, clock, module: 'google' }) } })
   const service = startService(store, withGoogle, (input, init) => {
     const { href } = new URL(input instanceof Request ? input.url : input)
     const other = others.find(([prefix]) => href.startsWith(prefix))
@@ -98,8 +97,8 @@ async function googleWorld(): Promise<GoogleWorld> {
   }
 }
 
-async function connectedAndRead(): Promise<GoogleWorld> {
-  const world = await googleWorld()
+async function connectedAndRead(wrap?: (adapters: Adapters) => Adapters): Promise<GoogleWorld> {
+  const world = await googleWorld(wrap)
   await world.command({ command: 'workspace.connect', key: world.google.keyFile, admin: ADMIN })
   await world.tick()
   return world
@@ -297,3 +296,25 @@ function giveAwayAddress(): void {
   accounts.push(heir)
   groups[0]?.members.push(inAccount(heir))
 }
+
+describe('what the directory costs a refresh', () => {
+  it('is one read of what is held, in the rounds there are, and no object where the isolate has read the person’s', async () => {
+    const counter = countCalls()
+    const world = await connectedAndRead(counter.wrap)
+    const { refresh_token } = await signedIn(world)
+    const blobs = { reads: 0 }
+    const { blob } = world.stores
+    const { read } = blob
+    blob.read = (name) => {
+      blobs.reads++
+      return read(name)
+    }
+    counter.reset()
+    const answer = await world.service.fetch('/token', {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token, client_id: 'demo' }),
+    })
+    expect(answer.status).toBe(200)
+    expect([counter.count(), blobs.reads]).toEqual([{ writes: 3, reads: 3, rounds: 4 }, 0])
+  })
+})

@@ -285,6 +285,14 @@ describe('what finish hands over', () => {
     await refusedPage(browser, { auth, proof })
   })
 
+  it('is good for no longer where a clock was set back meanwhile', async () => {
+    const { browser, auth } = await waiting(service)
+    store.clock.advance(150)
+    const proof = await proved(browser, recovery(auth))
+    store.clock.advance(-150)
+    await refusedPage(browser, { auth, proof })
+  })
+
   it('is nothing in another browser', async () => {
     const [here, there] = [await waiting(service), await waiting(service)]
     const proof = await proved(here.browser, recovery(here.auth))

@@ -4,7 +4,7 @@ import { ssmSecrets } from '../../src/adapters/ssm/secrets.ts'
 import type { Service } from '../../src/config/service.ts'
 import { utf8 } from '../../src/crypto/bytes.ts'
 import { secretAddress } from '../../src/ports/keys.ts'
-import { tableName } from '../../src/ports/layout5.ts'
+import { type Module, tableName } from '../../src/ports/layout5.ts'
 import { type AwsEmulator, startAwsEmulator } from '../../test/aws-emulator/emulator.ts'
 import type { DevVars } from '../dev-vars.ts'
 import { makeVerifier } from '../verifier.ts'
@@ -23,15 +23,16 @@ const REGION = 'eu-west-1'
 
 /** Starts the emulator with what an operator makes in an AWS account: the table, the key, the state secret and the clients' secrets. */
 export async function startLocalAws(
-  { instance, recovery }: Pick<Service, 'instance' | 'recovery'>,
+  { instance, recovery, directory }: Pick<Service, 'instance' | 'recovery' | 'directory'>,
   secrets: readonly DeliveredSecret[],
   vars: DevVars,
 ): Promise<LocalAws> {
+  const modules: readonly Module[] = directory.kind === 'google' ? ['oidc', 'google'] : ['oidc']
   const credentials = { accessKeyId: 'AKIALOCAL', secretAccessKey: randomBytes(24).toString('base64url') }
   const emulator = await startAwsEmulator({
     region: REGION,
     credentials: [credentials],
-    tables: [tableName(instance, 'oidc')],
+    tables: modules.map((module) => tableName(instance, module)),
     buckets: [`sluis-${instance}`],
     keyAliases: [`alias/sluis-${instance}`],
   })
@@ -44,10 +45,17 @@ export async function startLocalAws(
   const variables = {
     AWS_REGION: REGION,
     AWS_ENDPOINT_URL: emulator.url,
-    AWS_OIDC_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_OIDC_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    ...Object.fromEntries(modules.flatMap((module) => keysOf(module, credentials))),
   }
   const account = recovery === undefined ? null : await makeVerifier()
   if (account !== null) await parameters.putIfVersion(secretAddress.recoveryVerifier, account.document, null)
   return { emulator, variables, recoveryPassword: account?.password ?? null }
+}
+
+function keysOf(module: Module, { accessKeyId, secretAccessKey }: { accessKeyId: string; secretAccessKey: string }): [string, string][] {
+  const prefix = `AWS_${module.toUpperCase()}`
+  return [
+    [`${prefix}_ACCESS_KEY_ID`, accessKeyId],
+    [`${prefix}_SECRET_ACCESS_KEY`, secretAccessKey],
+  ]
 }

@@ -29,7 +29,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 
 const { compose }: { compose: Compose } = await import(join(ROOT, 'src/compose.ts'))
 const { createApp }: { createApp: CreateApp } = await import(join(ROOT, 'src/app.ts'))
-const { documents } = await build()
+export const { documents } = await build()
 
 /** Everything of this instance in an AWS account, as docs/operate.md has an operator make it, and who may do what there. */
 export interface Account extends AsyncDisposable {
@@ -57,13 +57,13 @@ function issuerPolicy(region: string, key: string): IamPolicy {
   const place = ['--instance', instance, '--account', ACCOUNT, '--region', region, '--key', key, '--bucket', `sluis-${instance}`]
   return JSON.parse(iam([...place, '--role', 'issuer', '--policy', `sluis-${instance}-issuer-oidc`], {}).stdout)
 }
-
-export async function openAccount(): Promise<Account> {
+/** @param others who may call beside the operator and the issuer */
+export async function openAccount(others: readonly Credential[] = []): Promise<Account> {
   const { instance } = documents.service
   const root: Credential = { accessKeyId: 'AKIAOPERATOR', secretAccessKey: 'operates/everything' }
   const issuer: Credential = { accessKeyId: 'AKIAISSUER', secretAccessKey: 'issues/tokens' }
   const emulator = await startAwsEmulator({
-    credentials: [root, issuer],
+    credentials: [root, issuer, ...others],
     tables: [tableName(instance, 'oidc')],
     buckets: [`sluis-${instance}`],
   })
@@ -115,7 +115,7 @@ export function startIsolate(variables: Variables, edit: (documents: Documents) 
 }
 
 /** Runners that have just run: there are no Durable Objects in Node, and what becomes of ticks is told elsewhere. */
-const runners = {
+export const runners = {
   getByName: () => ({
     poke: async () => {},
     async status() {

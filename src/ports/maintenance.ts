@@ -109,19 +109,20 @@ export function maintainedBlob(blob: Blob, gate: MaintenanceGate): Blob {
   }
 }
 
-/** Both in the same turn, so that an adapter may send them together. */
-async function beside<T>(gate: MaintenanceGate, read: () => Promise<T>): Promise<T> {
+/** Both in the same turn, so that an adapter may send them together. Nothing is put around a read that brings nothing along. */
+function beside<T>(gate: MaintenanceGate, read: () => Promise<T>): Promise<T> {
   const look = gate.lookAhead()
-  if (look === null) return read()
-  const [found] = await Promise.all([read(), look])
-  return found
+  return look === null ? read() : Promise.all([read(), look]).then(([found]) => found)
 }
 
 /** In the turn it was asked for when the flag is known: writes made together stay together. */
-async function behind<T>(gate: MaintenanceGate, write: () => Promise<T>): Promise<T> {
-  const passing = gate.pass()
-  if (passing !== null) await passing
-  return write()
+function behind<T>(gate: MaintenanceGate, write: () => Promise<T>): Promise<T> {
+  try {
+    const passing = gate.pass()
+    return passing === null ? write() : passing.then(write)
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 function underMaintenance(module: string): PortError {

@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { jsonClient } from '../src/adapters/aws/json-client.ts'
 import { dynamodbState } from '../src/adapters/dynamodb/state.ts'
 import type { Documents } from '../src/config/documents.ts'
+import { runMaintenance } from '../src/ops/maintenance.ts'
 import { type Module, modules } from '../src/ports/layout5.ts'
-import { findMaintenance, liftMaintenance, setMaintenance } from '../src/records/maintenance.ts'
 import { noLog } from '../src/telemetry/log.ts'
 import { CommandError, checkEndpoint, readArguments, runAsProcess } from './aws/command.ts'
 import { credentialsOf } from './aws/parameters.ts'
@@ -80,29 +80,15 @@ function onTable(action: Action, options: Options, documents: Documents): FlagOf
   const credentials = credentialsOf(process.env)
   const client = jsonClient({ service: 'dynamodb', region, credentials, endpoint, fetch, clock, random })
 
-  return async (module) => {
-    const state = dynamodbState({ client, instance, module, clock, random, restore: true })
-    const before = await findMaintenance(state, noLog)
-    switch (action) {
-      case 'status':
-        return flagOf(before)
-      case 'off':
-        await liftMaintenance(state)
-        return { set: false, changed: before.set }
-      case 'on': {
-        const { reason } = options
-        const at = Math.floor(clock.now() / 1_000)
-        const changed = await setMaintenance(state, { at, by: 'operator', ...(reason === undefined ? {} : { reason }) })
-        return { ...flagOf(await findMaintenance(state, noLog)), changed }
-      }
-    }
-  }
-}
-
-function flagOf({ set, flag: standing }: Awaited<ReturnType<typeof findMaintenance>>): Flag {
-  if (standing === null) return { set }
-  const { at, by, reason } = standing
-  return { set, since: new Date(at * 1_000).toISOString(), by, ...(reason === undefined ? {} : { reason }) }
+  const maintenance = (module: Module) => dynamodbState({ client, instance, module, clock, random, restore: true })
+  const reason = action === 'on' && options.reason !== undefined ? { reason: options.reason } : {}
+  return async (module) =>
+    flag.parse(
+      await runMaintenance(
+        { command: `maintenance.${action}`, module, ...reason },
+        { maintenance, audit: { record() {} }, clock, log: noLog },
+      ),
+    )
 }
 
 function inWords(action: Action, module: Module, { set, changed, since, by, reason }: Flag): string {

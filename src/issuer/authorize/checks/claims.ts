@@ -20,7 +20,8 @@ export const claims: Check = ({ parameters }, { acrValues }) => {
   const asked = parameters.get('claims')
   if (asked === undefined) return {}
   const parsed = claimsParameter.safeParse(parseJson(asked))
-  if (!parsed.success) throw invalidRequest(`claims is not a claims request: ${parsed.error.issues[0]?.path.join('.') || 'no JSON object'}`)
+  if (!parsed.success)
+    throw invalidRequest(`claims is not a claims request: ${parsed.error.issues[0]?.path[0]?.toString() ?? 'no JSON object'}`)
   const { id_token: inIdToken, userinfo } = parsed.data
   const acr = inIdToken?.acr
   const needed = acr?.essential === true ? wantedAcr(acr) : []
